@@ -1,0 +1,1 @@
+//! Raft as a value: messages in, Ready out; no clock, no randomness, no I/O.

@@ -1,0 +1,1 @@
+//! A deterministic world for any node: time, network, disks, crashes, trace.

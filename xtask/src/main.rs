@@ -1,0 +1,3 @@
+//! The command line with the systems of this project.
+
+fn main() {}
