@@ -1,0 +1,58 @@
+//! A system as campaigns see it: a name, options as data, and a way to run a script.
+
+use crate::draw::Draw;
+use crate::options::{OptionSpec, Options};
+use crate::script::{Script, Target};
+use crate::time::Span;
+use crate::verdict::Outcome;
+
+/// A protocol that can be put into the world, behind one object-safe door.
+pub trait System: Sync {
+    /// Its name on the command line and in plans.
+    fn name(&self) -> &'static str;
+    /// What it is, in one sentence.
+    fn about(&self) -> &'static str;
+    /// Its options. Plans hold values for any of them, the rest have their defaults.
+    fn options(&self) -> &'static [OptionSpec];
+    /// The rules checked on it: name and claim.
+    fn rules(&self) -> Vec<(&'static str, &'static str)>;
+    /// Every mark its nodes can set.
+    fn marks(&self) -> &'static [&'static str];
+    /// Times that plans are made to fit.
+    fn timing(&self, options: &Options) -> Timing;
+    /// Number of clients that plans draw from, lowest and highest.
+    fn clients(&self) -> (usize, usize) {
+        (0, 0)
+    }
+    /// Draws an operation for a plan: whom it is given to and its text form. `number` counts operations from 0.
+    fn draw_operation(
+        &self,
+        draw: &mut Draw,
+        number: u32,
+        script: &Script,
+        options: &Options,
+    ) -> (Target, String);
+    /// Whether a text is a command of this system.
+    ///
+    /// # Errors
+    /// Says what would be right.
+    fn check_operation(&self, text: &str) -> Result<(), String>;
+    /// Names that scripts may use in patterns: message kinds, then timers.
+    fn names(&self) -> (&'static [&'static str], &'static [&'static str]);
+    /// Runs a script; records a trace if asked to.
+    ///
+    /// # Errors
+    /// The script or the options are not valid; the text says why.
+    fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String>;
+}
+
+/// Times of a system that plans are made to fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Shortest time after which a node that hears of no leader stands for election.
+    pub election_low: Span,
+    /// Longest such time.
+    pub election_high: Span,
+    /// Time between two heartbeats.
+    pub heartbeat: Span,
+}

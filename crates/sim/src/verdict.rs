@@ -1,0 +1,200 @@
+//! How a run ended, and everything a campaign keeps of it.
+
+use crate::digest::TraceHash;
+use crate::id::NodeId;
+use crate::time::{Span, Time};
+use crate::trace::Trace;
+use std::fmt;
+
+/// A rule that was broken, as a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Name of the rule.
+    pub rule: &'static str,
+    /// What the rule claims, in one sentence.
+    pub claim: &'static str,
+    /// What is wrong, in one sentence of the domain.
+    pub message: String,
+    /// The node at which it shows.
+    pub node: Option<NodeId>,
+    /// The other node concerned, such as the leader of a stranded follower.
+    pub peer: Option<NodeId>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every rule held and everything owed was paid.
+    Pass,
+    /// A rule was broken.
+    Violated(Violation),
+    /// A node panicked.
+    Crashed {
+        /// Which.
+        node: NodeId,
+        /// What it said.
+        message: String,
+        /// File and line.
+        location: String,
+    },
+    /// A limit of the run was hit.
+    Exhausted {
+        /// Which.
+        limit: Limit,
+        /// The node that hit it, if it was one.
+        node: Option<NodeId>,
+    },
+    /// The same plan did not give the same run. Made by whoever runs a plan twice.
+    Nondeterministic,
+}
+
+/// A limit of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Events of the run.
+    Events,
+    /// Events waiting at once.
+    Queue,
+    /// Simulated time.
+    Time,
+    /// Things done within one input.
+    Steps,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Limit::Events => "events of a run",
+            Limit::Queue => "events waiting at once",
+            Limit::Time => "simulated time",
+            Limit::Steps => "effects of one input",
+        })
+    }
+}
+
+impl Verdict {
+    /// Whether nothing was found.
+    pub fn is_pass(&self) -> bool {
+        *self == Verdict::Pass
+    }
+
+    /// The name it is reported under: the rule, or `panic`, `limit` or `nondeterministic`.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::Violated(violation) => violation.rule,
+            Verdict::Crashed { .. } => "panic",
+            Verdict::Exhausted { .. } => "limit",
+            Verdict::Nondeterministic => "nondeterministic",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Pass => f.write_str("pass"),
+            Verdict::Violated(violation) => f.write_str(&violation.message),
+            Verdict::Crashed { node, message, location } => {
+                write!(f, "{node} panicked at {location}: {message}")
+            }
+            Verdict::Exhausted { limit, node: Some(node) } => {
+                write!(f, "{node} exhausted the limit on {limit}")
+            }
+            Verdict::Exhausted { limit, node: None } => write!(f, "the run exhausted the limit on {limit}"),
+            Verdict::Nondeterministic => f.write_str("the same plan gave two different runs"),
+        }
+    }
+}
+
+/// What a world counts. Each is a number of events of one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Everything that happened.
+    pub events: u64,
+    /// Messages that reached a node that was up.
+    pub deliveries: u64,
+    /// Messages sent.
+    pub sent: u64,
+    /// Messages lost by the network.
+    pub dropped: u64,
+    /// Messages delivered a second time.
+    pub duplicated: u64,
+    /// Messages delayed so that others could overtake them.
+    pub reordered: u64,
+    /// Messages stopped by a cut link.
+    pub cut: u64,
+    /// Messages and timers held back by a step.
+    pub held: u64,
+    /// Crashes.
+    pub crashes: u64,
+    /// Crashes that lost bytes which had been written and not synced.
+    pub unsynced_lost: u64,
+    /// Restarts, the power cycle not counted.
+    pub restarts: u64,
+    /// Messages that found their receiver down.
+    pub undeliverable: u64,
+    /// Messages that a node itself gave up, see [`crate::Effects::discard`].
+    pub discarded: u64,
+    /// Timers that went off.
+    pub timers: u64,
+    /// Syncs that failed.
+    pub sync_failures: u64,
+    /// Operations given to nodes.
+    pub operations: u64,
+    /// Answers to operations.
+    pub replies: u64,
+    /// Times a server became leader.
+    pub leader_changes: u64,
+}
+
+impl Counters {
+    /// Fault families with how often each bit in the run.
+    pub fn faults(&self) -> [(&'static str, u64); 9] {
+        [
+            ("drop", self.dropped),
+            ("duplicate", self.duplicated),
+            ("reorder", self.reordered),
+            ("cut", self.cut),
+            ("hold", self.held),
+            ("crash", self.crashes),
+            ("unsynced-lost", self.unsynced_lost),
+            ("sync-failed", self.sync_failures),
+            ("undeliverable", self.undeliverable),
+        ]
+    }
+}
+
+/// What monitors count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Writes a client was told to be done.
+    pub acknowledged_writes: u64,
+    /// Progress that was not owed under the plan.
+    pub not_owed: u64,
+    /// Progress that was owed and excused.
+    pub excused: u64,
+}
+
+/// A run, finished.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Simulated time at the end.
+    pub time: Time,
+    /// What nodes saw and did.
+    pub hash: TraceHash,
+    /// What the world counted.
+    pub counters: Counters,
+    /// What the monitor counted.
+    pub figures: Figures,
+    /// Interesting situations that were met, in order of first meeting.
+    pub marks: Vec<&'static str>,
+    /// Steps of the script that never began or never ended, by position.
+    pub unfired: Vec<usize>,
+    /// Time spent before settling.
+    pub faulty: Span,
+    /// The trace, if it was recorded.
+    pub trace: Option<Trace>,
+}
