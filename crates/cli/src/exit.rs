@@ -1,0 +1,39 @@
+//! Exit codes: one meaning each, all below 125 but the last, so that `git bisect run` works with them.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Nothing was found.
+    Clean = 0,
+    /// A violation or a difference was found.
+    Found = 1,
+    /// The command line or an input file is wrong.
+    Usage = 2,
+    /// The same plan gave two different runs.
+    Nondeterministic = 3,
+    /// There was nothing to run.
+    NothingRan = 4,
+    /// A saved file no longer does what it did.
+    Stale = 5,
+    /// No verdict within the budget.
+    Unknown = 6,
+    /// A bug of our own.
+    Bug = 70,
+    /// Stopped by Ctrl-C.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+impl Exit {
+    /// The code of the first of several commands that was not clean.
+    pub fn and(self, later: Exit) -> Exit {
+        if self == Exit::Clean { later } else { self }
+    }
+}
