@@ -1,0 +1,20 @@
+//! Plans as data: generated from a seed, printed and read as text, kept in files.
+//!
+//! A seed is only ever turned into a [`Plan`], and only a plan is ever run. A named [`Scenario`] and a [`Saved`] failure
+//! are plans in a JSON container; the lines of their scripts follow the one grammar of [`text`].
+
+mod error;
+mod generate;
+mod plan;
+mod saved;
+mod scenario;
+mod seed;
+mod suggest;
+pub mod text;
+
+pub use error::InputError;
+pub use generate::{Restrictions, generate};
+pub use plan::{PLAN_VERSION, Plan, Profile};
+pub use saved::Saved;
+pub use scenario::{Expect, Scenario, Variant};
+pub use seed::{parse_seed, seed_text};
