@@ -87,7 +87,7 @@ mod tests {
         let mut digester = Digester::default();
         digester.word(1);
         digester.bytes(b"whitewater");
-        assert_eq!(digester.hash().to_string(), "0x0");
+        assert_eq!(digester.hash().to_string(), "0x27bb8124c2c05da3b33bdb1780bb6ed4");
     }
 
     #[test]

@@ -287,6 +287,16 @@ impl Disk {
         self.die_at_call = Some(self.calls + calls.max(1));
     }
 
+    /// Takes [`Disk::die_after`] back.
+    pub(crate) fn die_never(&mut self) {
+        self.die_at_call = None;
+    }
+
+    /// What the draws of a crash start from.
+    pub(crate) fn crash_bits(&self, incarnation: u32) -> u64 {
+        self.key.at(3, u64::from(incarnation))
+    }
+
     /// Counts a call; false if it no longer happens.
     #[inline]
     fn call(&mut self) -> bool {

@@ -79,3 +79,23 @@ fn shuffle_keeps_every_item() {
     items.sort_unstable();
     assert_eq!(items, (0..50).collect::<Vec<_>>());
 }
+
+#[test]
+fn the_first_values_of_every_sampler_never_change() {
+    let key = Keys::new(42).key(Site::LINK, 3);
+    let mut draw = stream();
+    let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
+    let samples = (
+        [key.at(0, 0), key.at(0, 1), key.at(1, 0)],
+        [draw.bits(), draw.bits()],
+        [draw.below(1_000), draw.within(10, 20), draw.log_uniform(1, 1_000_000)],
+        [draw.chance(1, 2), draw.chance(1, 2), draw.chance(1, 2)],
+        [draw.weighted(&[1, 2, 3]), draw.weighted(&[1, 2, 3])],
+        *draw.pick(&['a', 'b', 'c']),
+        name_hash("whitewater"),
+    );
+    draw.shuffle(&mut order);
+    let golden = "([53eadfc28ce9bb38, eb0054babcadc57d, 8c0df7094687d399], [5a3b93ddec7ed1e9, d419e41c38c170], \
+                  [28a, c, 7], [false, false, true], [1, 2], 'a', a93c485e38ae6606) [5, 6, 7, 4, 2, 0, 1, 3]";
+    assert_eq!(format!("{samples:x?} {order:?}"), golden);
+}

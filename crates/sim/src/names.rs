@@ -49,11 +49,6 @@ impl Names {
         Names { sets: vec![[Entry::default(); 2]; SETS], forgetful: vec![false; SETS] }
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.sets.fill([Entry::default(); 2]);
-        self.forgetful.fill(false);
-    }
-
     /// The occurrence number of `name`: 0 the first time, later an address within the window.
     #[inline]
     pub(crate) fn occurrence(&mut self, name: u64, window: u32) -> u64 {
@@ -97,13 +92,5 @@ mod tests {
         }
         let as_new = (0..10_000u64).filter(|name| names.occurrence(name << 1, 2) == 0).count();
         assert_eq!(as_new, 0);
-    }
-
-    #[test]
-    fn clearing_forgets_everything() {
-        let mut names = Names::new();
-        names.occurrence(11, 5);
-        names.clear();
-        assert_eq!(names.occurrence(11, 5), 0);
     }
 }

@@ -1,0 +1,283 @@
+//! The director: which steps of the script are open, which wait for a condition, what they ask of messages.
+
+use super::Pending;
+use crate::draw::{Draw, fold};
+use crate::id::{Link, NodeId};
+use crate::node::{Node, OpId};
+use crate::script::{Action, Condition, Pattern, Script, Trigger};
+use crate::time::Span;
+use crate::trace::Subject;
+
+/// A step of the script, as it stands.
+#[derive(Debug, Default)]
+pub(super) struct StepState {
+    pub(super) began: bool,
+    pub(super) open: bool,
+    /// Its end was told by a condition that has not held.
+    pub(super) endless: bool,
+    pub(super) cuts: Vec<Link>,
+    pub(super) crashed: Option<NodeId>,
+    pub(super) armed: Option<NodeId>,
+}
+
+/// A step that waits for a condition, to begin or to end.
+struct Waiting {
+    step: usize,
+    closing: bool,
+    condition: Condition,
+    after: Span,
+    seen: u32,
+}
+
+/// A condition that has come to hold.
+pub(super) struct Met {
+    pub(super) step: usize,
+    pub(super) closing: bool,
+    pub(super) after: Span,
+}
+
+/// An open hold with what it holds.
+struct Hold<N: Node> {
+    step: usize,
+    pattern: Pattern,
+    seen: u32,
+    parked: Vec<Pending<N>>,
+}
+
+/// An open step that singles messages out.
+struct Bender {
+    step: usize,
+    action: Action,
+    seen: u32,
+}
+
+/// What open steps ask of one message.
+#[derive(Default)]
+pub(super) struct Bent {
+    pub(super) lost: bool,
+    pub(super) delay: Span,
+    pub(super) copy_after: Option<Span>,
+}
+
+/// Keeps the script.
+pub(super) struct Director<N: Node> {
+    pub(super) steps: Vec<StepState>,
+    commands: Vec<Option<N::Command>>,
+    injected: Vec<(OpId, N::Command)>,
+    operations: u32,
+    waiting: Vec<Waiting>,
+    watched: Watched,
+    holds: Vec<Hold<N>>,
+    benders: Vec<Bender>,
+    /// From settling on, nothing begins any more.
+    pub(super) over: bool,
+}
+
+/// Which kinds of conditions somebody waits for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watched {
+    roles: bool,
+    timers: bool,
+    arrivals: bool,
+    leaves: bool,
+}
+
+impl Pattern {
+    /// Whether the pattern means this message or timer, its number not considered.
+    fn matches(&self, subject: &Subject) -> bool {
+        self.name.as_deref().is_none_or(|name| name == subject.name)
+            && self.from.is_none_or(|from| from == subject.from)
+            && self.to.is_none_or(|to| to == subject.to)
+            && self.term.is_none_or(|term| subject.term == Some(term))
+    }
+
+    /// Whether it means this one, counting those that match otherwise.
+    fn counts(&self, subject: &Subject, seen: &mut u32) -> bool {
+        if !self.matches(subject) {
+            return false;
+        }
+        *seen += 1;
+        self.number.is_none_or(|number| number == *seen)
+    }
+}
+
+impl<N: Node> Director<N> {
+    pub(super) fn new(script: &Script) -> Result<Self, String> {
+        let commands = script.steps.iter().map(|step| match &step.action {
+            Action::Operate { text, .. } => N::parse_command(text).map(Some),
+            _ => Ok(None),
+        });
+        Ok(Director {
+            steps: script.steps.iter().map(|_| StepState::default()).collect(),
+            commands: commands.collect::<Result<_, _>>()?,
+            injected: Vec::new(),
+            operations: 0,
+            waiting: Vec::new(),
+            watched: Watched::default(),
+            holds: Vec::new(),
+            benders: Vec::new(),
+            over: false,
+        })
+    }
+
+    pub(super) fn command(&self, step: usize) -> &N::Command {
+        self.commands[step].as_ref().expect("only operations are given to nodes")
+    }
+
+    pub(super) fn injected(&self, op: OpId) -> &N::Command {
+        let place = self.injected.binary_search_by_key(&op, |(op, _)| *op).expect("it was injected");
+        &self.injected[place].1
+    }
+
+    pub(super) fn inject(&mut self, command: N::Command) -> OpId {
+        let op = self.next_operation();
+        self.injected.push((op, command));
+        op
+    }
+
+    pub(super) fn next_operation(&mut self) -> OpId {
+        self.operations += 1;
+        OpId(self.operations - 1)
+    }
+
+    /// Steps that never began, or whose end never came.
+    pub(super) fn unfired(&self) -> Vec<usize> {
+        (0..self.steps.len()).filter(|&at| !self.steps[at].began || self.steps[at].endless).collect()
+    }
+
+    pub(super) fn wait(&mut self, step: usize, closing: bool, condition: Condition, after: Span) {
+        self.waiting.push(Waiting { step, closing, condition, after, seen: 0 });
+        self.note_watched();
+    }
+
+    /// Forgets every condition: faults are over.
+    pub(super) fn stop_waiting(&mut self) {
+        self.waiting.clear();
+        self.note_watched();
+    }
+
+    pub(super) fn stop_waiting_for_end(&mut self, step: usize) {
+        self.waiting.retain(|w| !(w.closing && w.step == step));
+        self.note_watched();
+    }
+
+    fn note_watched(&mut self) {
+        let any = |f: fn(&Condition) -> bool| self.waiting.iter().any(|w| f(&w.condition));
+        self.watched = Watched {
+            roles: any(|c| matches!(c, Condition::Takes(..))),
+            timers: any(|c| matches!(c, Condition::Fires(_))),
+            arrivals: any(|c| matches!(c, Condition::Arrives(_))),
+            leaves: any(|c| matches!(c, Condition::Leaves(_))),
+        };
+    }
+
+    pub(super) fn watches_roles(&self) -> bool {
+        self.watched.roles
+    }
+    pub(super) fn watches_timers(&self) -> bool {
+        self.watched.timers
+    }
+    pub(super) fn watches_arrivals(&self) -> bool {
+        self.watched.arrivals
+    }
+    pub(super) fn watches_leaves(&self) -> bool {
+        self.watched.leaves
+    }
+
+    /// Takes out the steps whose condition holds now.
+    pub(super) fn met(&mut self, holds: impl Fn(&Condition) -> bool) -> Vec<Met> {
+        self.take_met(|waiting| holds(&waiting.condition))
+    }
+
+    /// Takes out the steps whose pattern is met by `subject`; `pattern` gives the pattern of a condition that applies.
+    pub(super) fn met_by(
+        &mut self,
+        subject: &Subject,
+        pattern: impl Fn(&Condition) -> Option<&Pattern>,
+    ) -> Vec<Met> {
+        self.take_met(|waiting| match pattern(&waiting.condition) {
+            Some(pattern) => pattern.counts(subject, &mut waiting.seen),
+            None => false,
+        })
+    }
+
+    fn take_met(&mut self, mut is_met: impl FnMut(&mut Waiting) -> bool) -> Vec<Met> {
+        let mut met = Vec::new();
+        self.waiting.retain_mut(|waiting| {
+            if !is_met(waiting) {
+                return true;
+            }
+            met.push(Met { step: waiting.step, closing: waiting.closing, after: waiting.after });
+            false
+        });
+        if !met.is_empty() {
+            self.note_watched();
+        }
+        met
+    }
+
+    pub(super) fn holds(&self) -> bool {
+        !self.holds.is_empty()
+    }
+
+    pub(super) fn open_hold(&mut self, step: usize, pattern: Pattern) {
+        self.holds.push(Hold { step, pattern, seen: 0, parked: Vec::new() });
+    }
+
+    /// Ends a hold and gives what it held.
+    pub(super) fn close_hold(&mut self, step: usize) -> Vec<Pending<N>> {
+        match self.holds.iter().position(|hold| hold.step == step) {
+            Some(place) => self.holds.remove(place).parked,
+            None => Vec::new(),
+        }
+    }
+
+    /// The hold that takes this message or timer, as its place among the holds and its step.
+    pub(super) fn hold_for(&mut self, subject: &Subject) -> Option<(usize, usize)> {
+        let place = self.holds.iter_mut().position(|hold| hold.pattern.counts(subject, &mut hold.seen))?;
+        Some((place, self.holds[place].step))
+    }
+
+    pub(super) fn park(&mut self, hold: usize, pending: Pending<N>) {
+        self.holds[hold].parked.push(pending);
+    }
+
+    pub(super) fn bends_messages(&self) -> bool {
+        !self.benders.is_empty()
+    }
+
+    pub(super) fn open_bender(&mut self, step: usize, action: Action) {
+        self.benders.push(Bender { step, action, seen: 0 });
+    }
+
+    pub(super) fn close_bender(&mut self, step: usize) {
+        self.benders.retain(|bender| bender.step != step);
+    }
+
+    /// What the open steps ask of a message; `bits` is random and belongs to the message.
+    pub(super) fn bend(&mut self, subject: &Subject, bits: u64) -> Bent {
+        let mut bent = Bent::default();
+        for Bender { step, action, seen } in &mut self.benders {
+            match action {
+                Action::Drop(pattern) => bent.lost |= pattern.counts(subject, seen),
+                Action::Delay(pattern, by) if pattern.counts(subject, seen) => bent.delay = bent.delay + *by,
+                Action::Duplicate(pattern, after) if pattern.counts(subject, seen) => {
+                    bent.copy_after = Some(*after);
+                }
+                Action::Lossy(pattern, share) if pattern.counts(subject, seen) => {
+                    let mut draw = Draw::from_value(fold(bits, *step as u64 | 1 << 32));
+                    bent.lost |= (draw.bits() as u16) < share.0;
+                }
+                _ => {}
+            }
+        }
+        bent
+    }
+}
+
+impl Trigger {
+    /// Whether a fault with this end outlasts the run.
+    pub(super) fn is_end(end: Option<&Trigger>) -> bool {
+        matches!(end, Some(Trigger::End))
+    }
+}

@@ -1,0 +1,317 @@
+//! Steps of the script as they begin and end: crashes, cuts, holds, deviations, operations.
+
+use super::director::Met;
+use super::step::Why;
+use super::{Packet, Pending, World};
+use crate::draw::Draw;
+use crate::id::{Link, NodeId};
+use crate::monitor::{Monitor, Seen, What};
+use crate::node::{Input, Node, Role};
+use crate::script::{Action, Condition, Losing, Pattern, Target, Trigger};
+use crate::time::{Span, Time};
+use crate::trace::{EventId, EventKind, Subject};
+use crate::verdict::Verdict;
+
+impl<N: Node, M: Monitor<N>> World<N, M> {
+    /// Puts every step where it waits for its beginning; what begins at once and is a fault begins now.
+    pub(super) fn schedule_steps(&mut self) {
+        for step in 0..self.script.steps.len() {
+            match self.script.steps[step].when.clone() {
+                Trigger::At(at) => {
+                    let fault = !matches!(self.script.steps[step].action, Action::Operate { .. });
+                    if at == Time::ZERO && fault {
+                        self.open_step(step, EventId::NONE);
+                    } else {
+                        self.queue.push(at, Pending::Open(step as u32));
+                    }
+                }
+                Trigger::When(condition, after) => self.director.wait(step, false, condition, after),
+                // Ends only; the grammar does not let them begin a step.
+                Trigger::After(span) => self.queue.push(Time::ZERO + span, Pending::Open(step as u32)),
+                Trigger::End => {}
+            }
+        }
+    }
+
+    /// Conditions that a message or timer may meet.
+    pub(super) fn meet(
+        &mut self,
+        event: EventId,
+        subject: &Subject,
+        pattern: impl Fn(&Condition) -> Option<&Pattern>,
+    ) {
+        for met in self.director.met_by(subject, pattern) {
+            self.trigger(met, event);
+        }
+    }
+
+    pub(super) fn trigger(&mut self, met: Met, event: EventId) {
+        let step = met.step as u32;
+        let pending = if met.closing { Pending::Close(step) } else { Pending::Open(step) };
+        if met.after > Span::ZERO {
+            self.queue.push(self.now + met.after, pending);
+        } else if met.closing {
+            self.close_step(met.step, event);
+        } else {
+            self.open_step(met.step, event);
+        }
+    }
+
+    pub(super) fn open_step(&mut self, step: usize, cause: EventId) {
+        if self.director.over || self.director.steps[step].began {
+            return;
+        }
+        let action = self.script.steps[step].action.clone();
+        if let Action::Operate { target, .. } = action {
+            return self.operate(step, target, cause);
+        }
+        let Some(links) = self.links_of(&action) else { return };
+        let crash = match &action {
+            Action::Crash { node, losing, at_call } => match self.resolve(*node) {
+                Some(node) => Some((node, *losing, *at_call)),
+                None => return,
+            },
+            _ => None,
+        };
+        let event = self.record_step(EventKind::Open, step, cause);
+        let state = &mut self.director.steps[step];
+        (state.began, state.open) = (true, true);
+        for &link in &links {
+            self.cluster.cut(link, true);
+        }
+        self.director.steps[step].cuts = links;
+        match (action, crash) {
+            (_, Some((node, losing, 0))) => {
+                self.director.steps[step].crashed = Some(node);
+                self.crash(node, losing, event);
+            }
+            (_, Some((node, _, at_call))) => {
+                self.director.steps[step].armed = Some(node);
+                self.around(node).disk.die_after(u64::from(at_call));
+            }
+            (Action::Hold(pattern), _) => self.director.open_hold(step, pattern),
+            (Action::Partition(_) | Action::Cut { .. }, _) => {}
+            (action, _) => self.director.open_bender(step, action),
+        }
+        self.schedule_end(step);
+    }
+
+    fn schedule_end(&mut self, step: usize) {
+        match self.script.steps[step].until.clone() {
+            Some(Trigger::At(at)) => self.queue.push(at.max(self.now), Pending::Close(step as u32)),
+            Some(Trigger::After(span)) => self.queue.push(self.now + span, Pending::Close(step as u32)),
+            Some(Trigger::When(condition, after)) => {
+                self.director.steps[step].endless = true;
+                self.director.wait(step, true, condition, after);
+            }
+            Some(Trigger::End) | None => {}
+        }
+    }
+
+    /// The links an action cuts; `None` if a target it names does not exist at this moment.
+    fn links_of(&self, action: &Action) -> Option<Vec<Link>> {
+        match action {
+            Action::Cut { from, to } => {
+                let (from, to) = (self.resolve(*from)?, self.resolve(*to)?);
+                Some(vec![Link { from, to }])
+            }
+            Action::Partition(groups) => {
+                let groups = groups.iter().map(|group| group.iter().map(|&t| self.resolve(t)).collect());
+                let groups: Vec<Vec<NodeId>> = groups.collect::<Option<_>>()?;
+                let mut links = Vec::new();
+                for (at, group) in groups.iter().enumerate() {
+                    for other in groups.iter().enumerate().filter(|(o, _)| *o != at).flat_map(|(_, g)| g) {
+                        // A node named twice, once by its role, is on both sides and keeps its links to itself.
+                        let apart = group.iter().filter(|node| *node != other);
+                        links.extend(apart.map(|&from| Link { from, to: *other }));
+                    }
+                }
+                Some(links)
+            }
+            _ => Some(Vec::new()),
+        }
+    }
+
+    pub(super) fn close_step(&mut self, step: usize, cause: EventId) {
+        let state = &mut self.director.steps[step];
+        if !state.open {
+            return;
+        }
+        (state.open, state.endless) = (false, false);
+        let (cuts, crashed, armed) = (std::mem::take(&mut state.cuts), state.crashed, state.armed.take());
+        self.director.stop_waiting_for_end(step);
+        let event = self.record_step(EventKind::Close, step, cause);
+        for link in cuts {
+            self.cluster.cut(link, false);
+        }
+        self.director.close_bender(step);
+        for pending in self.director.close_hold(step) {
+            self.release(pending);
+        }
+        if let Some(node) = armed {
+            self.around(node).disk.die_never();
+        }
+        if let Some(node) = crashed {
+            self.restart(node, event);
+        }
+    }
+
+    /// Lets go what a hold held: it happens now.
+    fn release(&mut self, pending: Pending<N>) {
+        match pending {
+            // Their delay is over; they come in at once, in the order in which they were held.
+            Pending::Packet(_) => self.queue.push(self.now, pending),
+            Pending::Held { .. } => self.queue.push(self.now, pending),
+            _ => unreachable!("only packets and timers are held"),
+        }
+    }
+
+    pub(super) fn hold_packet(&mut self, packet: Packet<N>) -> Option<Packet<N>> {
+        let subject = self.subject_of(packet.from, packet.to, &packet.message);
+        let Some((hold, step)) = self.director.hold_for(&subject) else { return Some(packet) };
+        self.counters.held += 1;
+        let (from, to, cause) = (packet.from, packet.to, packet.cause);
+        self.record_message(EventKind::Hold, None, cause, from, to, &packet.message, "");
+        self.tag_step(step);
+        self.director.park(hold, Pending::Packet(packet));
+        None
+    }
+
+    /// Holds a timer back if a step asks for it.
+    pub(super) fn hold_timer(&mut self, node: NodeId, timer: N::Timer, cause: EventId) -> bool {
+        let subject = self.timer_subject(node, timer);
+        let Some((hold, step)) = self.director.hold_for(&subject) else { return false };
+        self.counters.held += 1;
+        let event = self.record_timer(EventKind::Hold, node, timer, cause);
+        self.tag_step(step);
+        let incarnation = self.cluster.incarnation(node);
+        self.director.park(hold, Pending::Held { node, incarnation, timer, cause: event });
+        true
+    }
+
+    /// A held timer comes free; a crash may have forgotten it.
+    pub(super) fn held_due(&mut self, node: NodeId, incarnation: u32, timer: N::Timer, cause: EventId) {
+        let same_life = self.cluster.incarnation(node) == incarnation && self.cluster.is_up(node);
+        if same_life && !self.around(node).timers.is_set(timer) {
+            self.fire(node, timer, cause);
+        }
+    }
+
+    fn operate(&mut self, step: usize, target: Target, cause: EventId) {
+        let Some(node) = self.resolve(target).filter(|&node| self.cluster.is_up(node)) else { return };
+        self.director.steps[step].began = true;
+        let op = self.director.next_operation();
+        let command = self.director.command(step).clone();
+        self.counters.operations += 1;
+        self.hash.word(self.now.nanos());
+        self.hash.word(6 << 40 | u64::from(op.0) << 8 | node.index() as u64);
+        let event = self.record(EventKind::Operate, Some(node), cause, None, format_args!("{op} {command}"));
+        self.tag_step(step);
+        self.step(node, event, Why::Command { op, step }, Some(Input::Command { op, command }));
+    }
+
+    /// Gives a node a command that is not in the script.
+    pub(super) fn inject(&mut self, node: NodeId, command: N::Command) {
+        if !self.cluster.is_up(node) || self.verdict.is_some() {
+            return;
+        }
+        let op = self.director.inject(command.clone());
+        self.counters.operations += 1;
+        self.hash.word(7 << 40 | u64::from(op.0) << 8 | node.index() as u64);
+        let text = format_args!("{op} {command} (given by the checks)");
+        let event = self.record(EventKind::Operate, Some(node), EventId::NONE, None, text);
+        self.step(node, event, Why::Injected { op }, Some(Input::Command { op, command }));
+    }
+
+    /// The node a target means at this moment.
+    pub(super) fn resolve(&self, target: Target) -> Option<NodeId> {
+        let leader = || {
+            let leads = |node: &NodeId| self.cluster.role(*node) == Some(Role::Leader);
+            let led = |node: &NodeId| self.around[node.index()].as_ref().map_or(0, |a| a.led);
+            self.cluster.servers().filter(leads).max_by_key(led)
+        };
+        match target {
+            Target::Node(node) => Some(node),
+            Target::Any => None,
+            Target::Leader => leader(),
+            Target::Follower(count) => {
+                let leader = leader()?;
+                let servers = self.cluster.servers;
+                let after = (1..servers).map(|step| NodeId::server((leader.position() + step) % servers));
+                let up: Vec<NodeId> = after.filter(|&node| self.cluster.is_up(node)).collect();
+                up.get(usize::from(count) % up.len().max(1)).copied()
+            }
+        }
+    }
+
+    /// Takes a node down: what it held in memory is gone, and of what it had not synced a part.
+    pub(super) fn crash(&mut self, node: NodeId, losing: Losing, cause: EventId) {
+        self.cluster.slots[node.index()].down += 1;
+        if !self.cluster.is_up(node) {
+            return;
+        }
+        self.counters.crashes += u64::from(!self.cycling);
+        self.hash.word(self.now.nanos());
+        self.hash.word(8 << 40 | node.index() as u64);
+        let slot = &mut self.cluster.slots[node.index()];
+        (slot.node, slot.role) = (None, Role::None);
+        slot.incarnation += 1;
+        let incarnation = slot.incarnation;
+        let around = self.around(node);
+        around.timers.forget();
+        let bits = around.disk.crash_bits(incarnation);
+        let loss = around.disk.crash(&mut Draw::from_value(bits), losing == Losing::Unsynced);
+        self.counters.unsynced_lost += u64::from(loss.changes > 0 && !self.cycling);
+        self.hash.word(loss.bytes);
+        let event = match loss.changes {
+            0 => self.record(EventKind::Crash, Some(node), cause, None, format_args!("")),
+            n => self.record(
+                EventKind::Crash,
+                Some(node),
+                cause,
+                None,
+                format_args!("loses {n} unsynced writes"),
+            ),
+        };
+        self.around(node).last_event = event;
+        let seen = Seen { event, time: self.now, node, what: What::Crashed, effects: &[] };
+        if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
+            self.end_with(Verdict::Violated(violation), event);
+        }
+    }
+
+    /// The node's disk has died under it at a storage call.
+    pub(super) fn crash_at_call(&mut self, node: NodeId, cause: EventId) {
+        let steps = self.script.steps.iter().zip(&mut self.director.steps);
+        let mut losing = Losing::Some;
+        for (step, state) in steps.filter(|(_, state)| state.armed == Some(node)) {
+            state.armed = None;
+            state.crashed = Some(node);
+            if let Action::Crash { losing: told, .. } = step.action {
+                losing = told;
+            }
+            // One crash, however many steps asked for it: each holds the node down until it ends.
+            self.cluster.slots[node.index()].down += 1;
+        }
+        self.cluster.slots[node.index()].down -= 1;
+        self.crash(node, losing, cause);
+    }
+
+    /// One crash interval of a node ends; it starts when none is left.
+    pub(super) fn restart(&mut self, node: NodeId, cause: EventId) {
+        let slot = &mut self.cluster.slots[node.index()];
+        debug_assert!(slot.down > 0, "an interval that ends had begun");
+        slot.down -= 1;
+        if slot.down == 0 && self.verdict.is_none() {
+            self.counters.restarts += u64::from(!self.cycling);
+            self.boot(node, cause);
+        }
+    }
+
+    /// Says which step of the script the newest event belongs to.
+    fn tag_step(&mut self, step: usize) {
+        if let Some(event) = self.trace.as_mut().and_then(|t| t.events.last_mut()) {
+            event.step = Some(step);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The world: runs the nodes of a script, event by event, and shows every step to a monitor.
+//!
+//! One seed in a straight line: [`World::run`] takes event after event from the queue, `step` lets the node act,
+//! `route` sends what it sent, `director` opens and closes the steps of the script, `phases` settles and cycles.
+
+mod director;
+mod faults;
+mod phases;
+mod record;
+mod route;
+mod step;
+
+use crate::cluster::Cluster;
+use crate::digest::Digester;
+use crate::disk::{Disk, Ticket};
+use crate::draw::{Key, Keys, Site};
+use crate::effects::{NodeDraws, Outbox};
+use crate::id::{NodeId, SERVERS_MAX, SLOTS};
+use crate::monitor::Monitor;
+use crate::names::{Names, WINDOW_LOG2};
+use crate::node::Node;
+use crate::queue::Queue;
+use crate::script::{Network, Script};
+use crate::time::{Span, Time};
+use crate::timers::Timers;
+use crate::trace::{EventId, Trace};
+use crate::verdict::{Counters, Limit, Outcome, Verdict};
+use director::Director;
+
+/// A message under way.
+struct Packet<N: Node> {
+    from: NodeId,
+    to: NodeId,
+    message: N::Message,
+    /// What the network's decisions about it are made of.
+    bits: u64,
+    digest: u64,
+    sent: Time,
+    cause: EventId,
+    /// Whether it is the second copy of another; copies are not copied again.
+    copy: bool,
+}
+
+/// Something that waits for its time.
+enum Pending<N: Node> {
+    Packet(Packet<N>),
+    Timer {
+        node: NodeId,
+        place: u32,
+        generation: u32,
+        cause: EventId,
+    },
+    Sync {
+        node: NodeId,
+        incarnation: u32,
+        ticket: Ticket,
+        cause: EventId,
+    },
+    /// A timer that was due and held back.
+    Held {
+        node: NodeId,
+        incarnation: u32,
+        timer: N::Timer,
+        cause: EventId,
+    },
+    Open(u32),
+    Close(u32),
+}
+
+/// What the world keeps for one node besides the node.
+struct Surroundings<N: Node> {
+    disk: Disk,
+    timers: Timers<N::Timer>,
+    draws: NodeDraws,
+    names: Names,
+    link_key: Key,
+    /// When it last became leader, as a count of such moments.
+    led: u64,
+    last_event: EventId,
+}
+
+/// A cluster of nodes with everything around them.
+pub struct World<N: Node, M: Monitor<N>> {
+    script: Script,
+    options: N::Options,
+    monitor: M,
+    now: Time,
+    queue: Queue<Pending<N>>,
+    cluster: Cluster<N>,
+    around: Vec<Option<Surroundings<N>>>,
+    network: Network,
+    director: Director<N>,
+    outbox: Outbox<N>,
+    hash: Digester,
+    counters: Counters,
+    marks: Vec<&'static str>,
+    events: u32,
+    verdict: Option<Verdict>,
+    cycling: bool,
+    trace: Option<Trace>,
+}
+
+impl<N: Node, M: Monitor<N>> World<N, M> {
+    /// A world at the beginning of `script`. Records a trace if `record`; the run is the same either way.
+    ///
+    /// # Errors
+    /// The script is not valid, or holds a command that the system cannot read.
+    pub fn new(script: &Script, options: N::Options, monitor: M, record: bool) -> Result<Self, String> {
+        script.validate()?;
+        let director = Director::new(script)?;
+        let cluster = Cluster::new(script.servers, script.clients);
+        let keys = Keys::new(script.seed);
+        let mut around: Vec<Option<Surroundings<N>>> = (0..SLOTS).map(|_| None).collect();
+        for node in cluster.nodes() {
+            let entity = node.index() as u32;
+            around[node.index()] = Some(Surroundings {
+                disk: Disk::new(script.disk, keys.key(Site::DISK, entity)),
+                timers: Timers::new(keys.key(Site::TIMER, entity)),
+                draws: NodeDraws::new(keys.key(Site::NODE, entity)),
+                names: Names::new(),
+                link_key: keys.key(Site::LINK, entity),
+                led: 0,
+                last_event: EventId::NONE,
+            });
+        }
+        Ok(World {
+            network: script.network,
+            outbox: Outbox::new(script.limits.steps, record),
+            script: script.clone(),
+            options,
+            monitor,
+            now: Time::ZERO,
+            queue: Queue::new(),
+            cluster,
+            around,
+            director,
+            hash: Digester::default(),
+            counters: Counters::default(),
+            marks: Vec::new(),
+            events: 0,
+            verdict: None,
+            cycling: false,
+            trace: record.then(Trace::default),
+        })
+    }
+
+    /// Runs to the end: faults, settling, power cycle, settling again.
+    pub fn run(mut self) -> Outcome {
+        self.run_phases();
+        self.finish()
+    }
+
+    /// Handles everything that is due by `deadline`, then moves time there. Stops early at a verdict.
+    fn run_until(&mut self, deadline: Time) {
+        while self.verdict.is_none() {
+            let Some((at, pending)) = self.queue.pop_until(deadline) else {
+                self.now = deadline.max(self.now);
+                return;
+            };
+            debug_assert!(at >= self.now, "time does not go back");
+            self.now = at;
+            self.handle(pending);
+            self.check_limits();
+        }
+    }
+
+    fn handle(&mut self, pending: Pending<N>) {
+        match pending {
+            Pending::Packet(packet) => self.deliver(packet),
+            Pending::Timer { node, place, generation, cause } => {
+                self.timer_due(node, place, generation, cause)
+            }
+            Pending::Sync { node, incarnation, ticket, cause } => {
+                self.sync_due(node, incarnation, ticket, cause);
+            }
+            Pending::Held { node, incarnation, timer, cause } => {
+                self.held_due(node, incarnation, timer, cause)
+            }
+            Pending::Open(step) => self.open_step(step as usize, EventId::NONE),
+            Pending::Close(step) => self.close_step(step as usize, EventId::NONE),
+        }
+    }
+
+    #[inline]
+    fn check_limits(&mut self) {
+        self.counters.events += 1;
+        let limits = &self.script.limits;
+        let limit = if self.counters.events > limits.events {
+            Limit::Events
+        } else if self.queue.len() > limits.queue {
+            Limit::Queue
+        } else if self.now.nanos() > limits.time.nanos() {
+            Limit::Time
+        } else {
+            return;
+        };
+        self.end_with(Verdict::Exhausted { limit, node: None }, EventId::NONE);
+    }
+
+    /// The window of time that repetitions are counted in.
+    fn window(&self) -> u32 {
+        (self.now.nanos() >> WINDOW_LOG2) as u32
+    }
+
+    fn around(&mut self, node: NodeId) -> &mut Surroundings<N> {
+        self.around[node.index()].as_mut().expect("the node is in the cluster")
+    }
+
+    fn finish(mut self) -> Outcome {
+        self.record_final_states();
+        let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
+        Outcome {
+            verdict: self.verdict.unwrap_or(Verdict::Pass),
+            time: self.now,
+            hash: self.hash.hash(),
+            counters: self.counters,
+            figures: self.monitor.figures(),
+            marks: self.marks,
+            unfired: self.director.unfired(),
+            faulty,
+            trace: self.trace,
+        }
+    }
+
+    /// Servers, by position.
+    fn server_ids(&self) -> impl Iterator<Item = NodeId> + use<N, M> {
+        debug_assert!(self.cluster.servers <= SERVERS_MAX);
+        self.cluster.servers()
+    }
+}

@@ -1,0 +1,99 @@
+//! The course of a run: faults, settling, power cycle, settling again.
+
+use super::World;
+use crate::id::NodeId;
+use crate::monitor::{Monitor, Phase, Progress};
+use crate::node::Node;
+use crate::script::{Losing, Network, Ratio, Trigger};
+use crate::time::Time;
+use crate::trace::{EventId, EventKind};
+use crate::verdict::Verdict;
+
+impl<N: Node, M: Monitor<N>> World<N, M> {
+    pub(super) fn run_phases(&mut self) {
+        self.start();
+        self.run_until(Time::ZERO + self.script.horizon);
+        if self.verdict.is_some() {
+            return;
+        }
+        self.heal();
+        self.settle(Phase::Settle);
+        if self.script.settle.power_cycle && self.verdict.is_none() {
+            self.power_cycle();
+            self.settle(Phase::Cycled);
+        }
+    }
+
+    fn start(&mut self) {
+        // Faults of the first moment come before the first start: a node that is down then never starts.
+        self.schedule_steps();
+        for node in self.cluster.nodes() {
+            if self.cluster.slots[node.index()].down == 0 && self.verdict.is_none() {
+                self.boot(node, EventId::NONE);
+            }
+        }
+    }
+
+    /// Ends every fault that is not to outlast the run, and calms the network.
+    fn heal(&mut self) {
+        self.record(EventKind::Phase, None, EventId::NONE, None, format_args!("faults are over"));
+        self.director.over = true;
+        for step in 0..self.script.steps.len() {
+            if Trigger::is_end(self.script.steps[step].until.as_ref()) {
+                continue;
+            }
+            // A condition that was to end it has not held; the scenario's reader should know.
+            let endless = self.director.steps[step].endless;
+            self.close_step(step, EventId::NONE);
+            self.director.steps[step].endless = endless;
+        }
+        self.director.stop_waiting();
+        let delay_high = self.network.delay_high.min(self.script.settle.delay_high);
+        self.network = Network {
+            delay_low: self.network.delay_low.min(delay_high),
+            delay_high,
+            loss: Ratio::NEVER,
+            duplicate: Ratio::NEVER,
+            reorder: Ratio::NEVER,
+            ..self.network
+        };
+    }
+
+    /// Waits until nothing is owed any more; at the limit, what is still owed is the verdict.
+    fn settle(&mut self, phase: Phase) {
+        let mut inject = Vec::new();
+        self.monitor.begin(phase, self.now, &self.cluster, &mut inject);
+        for (node, command) in inject {
+            self.inject(node, command);
+        }
+        let deadline = self.now + self.script.settle.limit;
+        let interval = self.monitor.interval();
+        while self.verdict.is_none() {
+            self.run_until(deadline.min(self.now + interval));
+            if self.verdict.is_some() {
+                return;
+            }
+            match self.monitor.owed(self.now, &self.cluster) {
+                Progress::Done => return,
+                Progress::Waiting(violation) if self.now >= deadline => {
+                    let cause = violation.node.map_or(EventId::NONE, |node| self.around(node).last_event);
+                    self.end_with(Verdict::Violated(violation), cause);
+                }
+                Progress::Waiting(_) => {}
+            }
+        }
+    }
+
+    /// Crashes every server that is up, all at once, and starts them again.
+    fn power_cycle(&mut self) {
+        let event = self.record(EventKind::Phase, None, EventId::NONE, None, format_args!("power cycle"));
+        self.cycling = true;
+        let up: Vec<NodeId> = self.server_ids().filter(|&node| self.cluster.is_up(node)).collect();
+        for &node in &up {
+            self.crash(node, Losing::Some, event);
+        }
+        for &node in &up {
+            self.restart(node, event);
+        }
+    }
+}

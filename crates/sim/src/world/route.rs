@@ -1,0 +1,182 @@
+//! The network: what becomes of a message between its sender and its receiver.
+
+use super::{Packet, Pending, World};
+use crate::digest::{Digest, Digester};
+use crate::draw::{Draw, fold, scale, spread};
+use crate::id::{Link, NodeId};
+use crate::monitor::Monitor;
+use crate::node::{Message, Node};
+use crate::script::{Condition, Ratio};
+use crate::time::Span;
+use crate::trace::{EventId, EventKind};
+
+/// Whether 16 random bits fall into a share.
+#[inline]
+fn hits(bits: u64, share: Ratio) -> bool {
+    (bits as u16) < share.0
+}
+
+impl<N: Node, M: Monitor<N>> World<N, M> {
+    /// A node sends: one 64-bit draw, addressed by the message's name, decides loss and delay.
+    pub(super) fn send(&mut self, from: NodeId, to: NodeId, message: N::Message, cause: EventId) {
+        self.counters.sent += 1;
+        let mut digester = Digester::default();
+        message.digest(&mut digester);
+        let digest = digester.short() ^ (from.index() as u64) << 8 ^ u64::from(message.kind().code);
+        self.hash.word(digest.rotate_right(to.index() as u32));
+        let bits = self.name_draw(from, to, &message);
+        let mut delay =
+            Span::from_nanos(spread(bits, self.network.delay_low.nanos(), self.network.delay_high.nanos()));
+        if hits(bits >> 16, self.network.reorder) {
+            self.counters.reordered += 1;
+            let more = scale(fold(bits, 0x9e37_79b9_7f4a_7c15), self.network.reorder_window.nanos() + 1);
+            delay = delay + Span::from_nanos(more);
+        }
+        let mut fate = Fate::Goes;
+        if hits(bits, self.network.loss) {
+            fate = Fate::Lost;
+        }
+        if self.director.bends_messages() {
+            delay = self.bend(from, to, &message, (bits, digest), delay, &mut fate, cause);
+        }
+        if !self.cluster.is_open(Link { from, to }) {
+            fate = Fate::Cut;
+        }
+        let event = match fate {
+            Fate::Goes => {
+                let event = self.record_message(EventKind::Send, Some(from), cause, from, to, &message, "");
+                if self.trace.is_some() {
+                    self.remark(format!("arrives {}", self.now + delay));
+                }
+                event
+            }
+            Fate::Lost => {
+                self.counters.dropped += 1;
+                self.record_message(
+                    EventKind::Drop,
+                    Some(from),
+                    cause,
+                    from,
+                    to,
+                    &message,
+                    "lost by the network",
+                )
+            }
+            Fate::Cut => {
+                self.counters.cut += 1;
+                self.record_message(EventKind::Cut, Some(from), cause, from, to, &message, "the link is cut")
+            }
+        };
+        let watched = self.director.watches_leaves().then(|| self.subject_of(from, to, &message));
+        if fate == Fate::Goes {
+            let packet =
+                Packet { from, to, message, bits, digest, sent: self.now, cause: event, copy: false };
+            self.queue.push(self.now + delay, Pending::Packet(packet));
+        }
+        if let Some(subject) = watched {
+            self.meet(event, &subject, |condition| match condition {
+                Condition::Leaves(pattern) => Some(pattern),
+                _ => None,
+            });
+        }
+    }
+
+    /// The draw that belongs to the message's name: link, kind, content, incarnation of the sender, occurrence.
+    #[inline]
+    fn name_draw(&mut self, from: NodeId, to: NodeId, message: &N::Message) -> u64 {
+        let incarnation = u64::from(self.cluster.incarnation(from));
+        let place = (to.index() as u64) << 48 | u64::from(message.kind().code) << 32 | incarnation;
+        let name = fold(message.key() ^ 0x243f_6a88_85a3_08d3, place ^ 0xa409_3822_299f_31d1);
+        let window = self.window();
+        let around = self.around(from);
+        let occurrence = around.names.occurrence(name, window);
+        around.link_key.at(name, occurrence)
+    }
+
+    /// A packet comes to the end of its way. Gives it back if its receiver is to handle it now.
+    pub(super) fn arrive(&mut self, packet: Packet<N>) -> Option<Packet<N>> {
+        let (from, to) = (packet.from, packet.to);
+        if !self.cluster.is_open(Link { from, to }) {
+            self.counters.cut += 1;
+            self.record_message(
+                EventKind::Cut,
+                Some(to),
+                packet.cause,
+                from,
+                to,
+                &packet.message,
+                "the link is cut",
+            );
+            return None;
+        }
+        let packet = if self.director.holds() { self.hold_packet(packet)? } else { packet };
+        if !self.cluster.is_up(to) {
+            self.counters.undeliverable += 1;
+            self.record_message(
+                EventKind::Down,
+                None,
+                packet.cause,
+                from,
+                to,
+                &packet.message,
+                "the receiver is down",
+            );
+            return None;
+        }
+        // Decided here and not at sending: a copy meets the partitions of its own time.
+        if !packet.copy && self.network.duplicate != Ratio::NEVER {
+            let mut draw = Draw::from_value(packet.bits);
+            if hits(draw.bits(), self.network.duplicate)
+                && let Some(message) = packet.message.duplicate()
+            {
+                let delay = draw.within(self.network.delay_low.nanos(), self.network.delay_high.nanos());
+                self.copy(&packet, message, Span::from_nanos(delay));
+            }
+        }
+        Some(packet)
+    }
+
+    /// Puts a second copy of a packet on its way.
+    fn copy(&mut self, packet: &Packet<N>, message: N::Message, delay: Span) {
+        self.counters.duplicated += 1;
+        let Packet { from, to, bits, digest, sent, cause, .. } = *packet;
+        let copy = Packet { from, to, message, bits, digest, sent, cause, copy: true };
+        self.queue.push(self.now + delay, Pending::Packet(copy));
+    }
+
+    /// Applies the steps that single messages out. Gives the delay.
+    #[expect(clippy::too_many_arguments, reason = "everything the network knows about a message")]
+    fn bend(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        message: &N::Message,
+        (bits, digest): (u64, u64),
+        mut delay: Span,
+        fate: &mut Fate,
+        cause: EventId,
+    ) -> Span {
+        let subject = self.subject_of(from, to, message);
+        let bent = self.director.bend(&subject, fold(bits, 0xe703_7ed1_a0b4_28db));
+        delay = delay + bent.delay;
+        if bent.lost {
+            *fate = Fate::Lost;
+        }
+        if let Some(after) = bent.copy_after
+            && let Some(copy) = message.duplicate()
+        {
+            self.counters.duplicated += 1;
+            let packet = Packet { from, to, message: copy, bits, digest, sent: self.now, cause, copy: true };
+            self.queue.push(self.now + delay + after, Pending::Packet(packet));
+        }
+        delay
+    }
+}
+
+/// What becomes of a message at sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Goes,
+    Lost,
+    Cut,
+}

@@ -1,0 +1,267 @@
+//! What the world promises to nodes, scripts and checks.
+
+mod common;
+
+use common::*;
+use whitewater_sim::*;
+
+fn kinds(outcome: &Outcome, kind: EventKind) -> Vec<&TraceEvent> {
+    outcome.trace.as_ref().unwrap().events.iter().filter(|e| e.kind == kind).collect()
+}
+
+fn all_faults() -> Script {
+    let network = Network {
+        loss: Ratio::of(1, 10),
+        duplicate: Ratio::of(1, 10),
+        reorder: Ratio::of(1, 5),
+        reorder_window: Span::from_millis(20),
+        ..Network::default()
+    };
+    let steps = vec![
+        step(
+            at(50),
+            Action::Crash { node: Target::Node(n(2)), losing: Losing::Some, at_call: 0 },
+            Some(at(90)),
+        ),
+        step(
+            at(60),
+            Action::Partition(vec![vec![Target::Node(n(1))], vec![Target::Node(n(3))]]),
+            Some(at(80)),
+        ),
+        order(at(10), n(2), "write 7"),
+    ];
+    Script { network, ..short(steps) }
+}
+
+#[test]
+fn the_same_script_gives_the_same_run_recorded_or_not() {
+    let script = all_faults();
+    let recorded = run(&script);
+    let bare = World::<Toy, _>::new(&script, Manner::default(), Unchecked, false).unwrap().run();
+    assert_eq!(recorded.hash, bare.hash);
+    assert_eq!(recorded.counters, bare.counters);
+    assert_eq!(recorded.hash, run(&script).hash);
+    assert_ne!(recorded.hash, run(&Script { seed: 43, ..script }).hash);
+}
+
+#[test]
+fn the_hash_of_a_known_run_is_the_same_in_every_build() {
+    assert_eq!(run(&all_faults()).hash.to_string(), "0x6ba1c38e4498a2d97a687ff6884616b6");
+}
+
+#[test]
+fn every_fault_bites_and_is_counted() {
+    let counters = run(&all_faults()).counters;
+    for (fault, count) in counters.faults() {
+        let expected = !matches!(fault, "hold" | "unsynced-lost" | "sync-failed");
+        assert_eq!(count > 0, expected, "{fault}: {count}");
+    }
+    assert_eq!((counters.crashes, counters.restarts), (1, 1));
+    assert!(counters.deliveries > 200);
+}
+
+#[test]
+fn a_calm_run_has_no_faults() {
+    let counters = run(&short(vec![])).counters;
+    assert!(counters.faults().iter().all(|(_, count)| *count == 0), "{counters:?}");
+}
+
+#[test]
+fn every_event_but_the_first_of_a_chain_has_an_earlier_cause() {
+    let trace = run(&all_faults()).trace.unwrap();
+    assert!(trace.events.windows(2).all(|pair| pair[0].id < pair[1].id));
+    for event in &trace.events {
+        if event.kind == EventKind::Recv {
+            let cause = trace.event(event.cause).expect("a message was sent");
+            assert!(cause.id < event.id);
+            assert_eq!(cause.kind, EventKind::Send);
+            assert_eq!(cause.subject, event.subject);
+        }
+    }
+}
+
+#[test]
+fn what_was_synced_survives_a_crash() {
+    let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Unsynced, at_call: 0 };
+    let outcome = run(&short(vec![order(at(5), n(1), "write 99"), step(at(20), crash, Some(at(40)))]));
+    let boots = kinds(&outcome, EventKind::Boot);
+    let again = boots.iter().find(|e| e.node == Some(n(1)) && e.time == Time::from_millis(40)).unwrap();
+    assert_eq!(again.notes, ["counter 99"]);
+}
+
+#[test]
+fn a_crash_at_a_storage_call_leaves_nothing_of_what_follows_it() {
+    let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 2 };
+    let outcome = run(&short(vec![step(at(5), crash, Some(at(40))), order(at(10), n(1), "write 99")]));
+    assert_eq!(outcome.counters.replies, 0, "the reply comes after the sync at which it died");
+    assert_eq!((outcome.counters.crashes, outcome.counters.restarts), (1, 1));
+}
+
+#[test]
+fn a_crash_forgets_timers_and_messages_find_nobody() {
+    let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 0 };
+    let outcome = run(&short(vec![step(at(50), crash, Some(Trigger::End))]));
+    let late = |e: &&&TraceEvent| e.node == Some(n(1)) && e.time > Time::from_millis(50);
+    assert_eq!(kinds(&outcome, EventKind::Timer).iter().filter(late).count(), 0);
+    assert!(outcome.counters.undeliverable > 0);
+    assert_eq!(outcome.trace.unwrap().final_states[0].1, "down", "until end outlasts settling");
+}
+
+#[test]
+fn a_node_that_is_down_from_the_first_moment_never_starts() {
+    let crash = Action::Crash { node: Target::Node(n(3)), losing: Losing::Some, at_call: 0 };
+    let outcome = run(&short(vec![step(at(0), crash, Some(Trigger::End))]));
+    assert!(kinds(&outcome, EventKind::Boot).iter().all(|e| e.node != Some(n(3))));
+    assert_eq!(outcome.counters.crashes, 0);
+}
+
+#[test]
+fn a_cut_stops_one_direction_only() {
+    let cut = Action::Cut { from: Target::Node(n(1)), to: Target::Node(n(2)) };
+    let outcome = run(&short(vec![step(at(0), cut, Some(Trigger::End))]));
+    let received = |from, to| {
+        let link = |e: &&&TraceEvent| e.subject.is_some_and(|s| (s.from, s.to) == (from, to));
+        kinds(&outcome, EventKind::Recv).iter().filter(link).count()
+    };
+    assert_eq!(received(n(1), n(2)), 0);
+    assert!(received(n(2), n(1)) > 0);
+}
+
+#[test]
+fn a_hold_keeps_timers_until_its_condition_and_lets_them_go_at_once() {
+    let hold = Action::Hold(Pattern {
+        name: Some("ready".into()),
+        from: Some(n(1)),
+        to: Some(n(2)),
+        ..Pattern::default()
+    });
+    let leads = Trigger::When(Condition::Takes(Target::Node(n(3)), Role::Leader), Span::ZERO);
+    let script =
+        short(vec![step(at(0), hold, Some(leads)), order(at(5), n(1), "lead"), order(at(70), n(3), "lead")]);
+    let outcome = run(&script);
+    let held = kinds(&outcome, EventKind::Hold);
+    assert_eq!((held[0].time, held[0].text.as_str()), (Time::from_millis(6), "ready n1->n2"));
+    let fired: Vec<_> =
+        kinds(&outcome, EventKind::Timer).into_iter().filter(|e| e.text == "ready n1->n2").collect();
+    assert_eq!(fired.iter().map(|e| e.time).collect::<Vec<_>>(), [Time::from_millis(70)]);
+    assert_eq!(outcome.unfired, []);
+}
+
+#[test]
+fn a_deviation_hits_the_message_it_names() {
+    let third = Pattern {
+        name: Some("Ping".into()),
+        from: Some(n(1)),
+        to: Some(n(2)),
+        number: Some(3),
+        ..Pattern::default()
+    };
+    let outcome = run(&short(vec![step(at(0), Action::Drop(third.clone()), None)]));
+    assert_eq!(outcome.counters.dropped, 1);
+    let outcome = run(&short(vec![step(at(0), Action::Duplicate(third, Span::from_millis(1)), None)]));
+    assert_eq!((outcome.counters.dropped, outcome.counters.duplicated), (0, 1));
+}
+
+#[test]
+fn a_step_whose_moment_never_comes_is_told() {
+    let leads = |node| Trigger::When(Condition::Takes(Target::Node(node), Role::Leader), Span::ZERO);
+    let steps = vec![
+        order(leads(n(3)), n(1), "ping"),
+        step(at(0), Action::Hold(Pattern::default()), Some(leads(n(3)))),
+        order(at(5), n(1), "lead"),
+    ];
+    assert_eq!(run(&short(steps)).unfired, [0, 1]);
+}
+
+#[test]
+fn an_operation_at_the_leader_finds_the_newest_one() {
+    let at_leader = Step::new(at(50), Action::Operate { target: Target::Leader, text: "write 5".into() });
+    let outcome = run(&short(vec![order(at(5), n(1), "lead"), order(at(9), n(3), "lead"), at_leader]));
+    assert_eq!(kinds(&outcome, EventKind::Reply)[0].node, Some(n(3)));
+}
+
+#[test]
+fn a_panic_of_a_node_is_a_verdict() {
+    let outcome = run(&short(vec![order(at(5), n(2), "panic")]));
+    let Verdict::Crashed { node, message, location } = outcome.verdict else {
+        panic!("{:?}", outcome.verdict)
+    };
+    assert_eq!((node, message.as_str()), (n(2), "told to"));
+    assert!(location.contains("common.rs"), "{location}");
+}
+
+#[test]
+fn a_node_that_sends_without_end_is_stopped() {
+    let outcome = run(&short(vec![order(at(5), n(2), "flood")]));
+    assert_eq!(outcome.verdict, Verdict::Exhausted { limit: Limit::Steps, node: Some(n(2)) });
+}
+
+#[test]
+fn every_limit_is_a_verdict() {
+    let exhausted = |limits| run(&Script { limits, ..short(vec![]) }).verdict;
+    let limits = Limits::default();
+    let verdict = |limit| Verdict::Exhausted { limit, node: None };
+    assert_eq!(exhausted(Limits { events: 50, ..limits }), verdict(Limit::Events));
+    assert_eq!(exhausted(Limits { queue: 5, ..limits }), verdict(Limit::Queue));
+    assert_eq!(exhausted(Limits { time: Span::from_millis(100), ..limits }), verdict(Limit::Time));
+    assert_eq!(exhausted(limits), Verdict::Pass);
+}
+
+#[test]
+fn a_script_that_is_not_valid_is_refused() {
+    let refusal =
+        |script: &Script| World::<Toy, _>::new(script, Manner::default(), Unchecked, false).err().unwrap();
+    assert!(refusal(&Script { servers: 0, ..Script::default() }).contains("1 to 16"));
+    assert!(refusal(&short(vec![order(at(0), n(1), "dance")])).contains("no order"));
+    assert!(refusal(&short(vec![order(at(0), n(4), "ping")])).contains("n4"));
+}
+
+/// Fails as soon as node 2 hears something, or owes for ever.
+struct Strict {
+    owes: bool,
+}
+
+fn broken(message: &str) -> Violation {
+    Violation {
+        rule: "silence",
+        claim: "Nobody speaks.",
+        message: message.into(),
+        node: Some(n(2)),
+        peer: None,
+    }
+}
+
+impl Monitor<Toy> for Strict {
+    fn observe(&mut self, seen: &Seen<'_, Toy>, cluster: &Cluster<Toy>) -> Result<(), Violation> {
+        match seen.what {
+            What::Delivered { .. } if !self.owes && seen.node == n(2) => {
+                assert!(!cluster.view(n(2)).unwrap().heard.is_empty(), "the step has been taken");
+                Err(broken("n2 heard something"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn owed(&mut self, _: Time, _: &Cluster<Toy>) -> Progress {
+        if self.owes { Progress::Waiting(broken("still noise")) } else { Progress::Done }
+    }
+}
+
+#[test]
+fn a_broken_rule_ends_the_run_at_the_event_that_broke_it() {
+    let outcome =
+        World::<Toy, _>::new(&short(vec![]), Manner::default(), Strict { owes: false }, true).unwrap().run();
+    assert_eq!(outcome.verdict, Verdict::Violated(broken("n2 heard something")));
+    let trace = outcome.trace.unwrap();
+    let violation = trace.event(trace.violation.unwrap()).unwrap();
+    assert_eq!(trace.event(violation.cause).unwrap().kind, EventKind::Recv);
+}
+
+#[test]
+fn what_is_owed_and_never_paid_is_the_verdict_at_the_bound() {
+    let script = short(vec![]);
+    let outcome =
+        World::<Toy, _>::new(&script, Manner::default(), Strict { owes: true }, true).unwrap().run();
+    assert_eq!(outcome.verdict, Verdict::Violated(broken("still noise")));
+    assert_eq!(outcome.time, Time::ZERO + script.horizon + script.settle.limit);
+}
