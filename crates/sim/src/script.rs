@@ -83,7 +83,7 @@ pub struct Step {
     pub when: Trigger,
     /// What it does.
     pub action: Action,
-    /// When it ends; `None` for what has no duration.
+    /// When it ends. `None` for what has no duration; a fault without an end lasts until faults are over.
     pub until: Option<Trigger>,
     /// A remark for people; it appears in the trace.
     pub note: Option<String>,
@@ -124,7 +124,7 @@ pub enum Target {
     Any,
     /// The server that leads the highest term at that moment.
     Leader,
-    /// A server that is up and does not lead, the one after the leader by this count.
+    /// A server that is up and does not lead: 0 is the first one after the leader, counting round the cluster.
     Follower(u8),
 }
 
@@ -155,7 +155,8 @@ pub enum Action {
         /// The crash comes at this storage call of the node, counted from the trigger on; 0 crashes at once.
         at_call: u32,
     },
-    /// Links between the groups are cut both ways; a node in no group keeps all its links.
+    /// Links between the groups are cut both ways. A node in no group keeps all its links, a node in several belongs to
+    /// the first.
     Partition(Vec<Vec<Target>>),
     /// One direction is cut.
     Cut {
@@ -265,6 +266,7 @@ impl Script {
             return Err(format!("sync {}..{}: the first is the longer one", self.disk.low, self.disk.high));
         }
         self.steps.iter().enumerate().try_for_each(|(at, step)| {
+            step.check_moments().map_err(|wrong| format!("step {} {wrong}", at + 1))?;
             step.nodes().into_iter().try_for_each(|node| match self.has(node) {
                 true => Ok(()),
                 false => Err(format!("step {} names {node}, which is not in the cluster", at + 1)),
@@ -282,6 +284,21 @@ impl Step {
     /// A step without end and note.
     pub fn new(when: Trigger, action: Action) -> Step {
         Step { when, action, until: None, note: None }
+    }
+
+    /// Checks that it begins at a moment there is, and does something to a node there is.
+    fn check_moments(&self) -> Result<(), &'static str> {
+        if matches!(self.when, Trigger::After(_) | Trigger::End) {
+            return Err("begins relative to itself or at the end: give it a time or a condition");
+        }
+        let any = |target: &Target| *target == Target::Any;
+        let nobody = match &self.action {
+            Action::Crash { node, .. } | Action::Operate { target: node, .. } => any(node),
+            Action::Partition(groups) => groups.iter().flatten().any(any),
+            Action::Cut { from, to } => any(from) || any(to),
+            _ => false,
+        };
+        if nobody { Err("does something to `any` node: name one, or a role") } else { Ok(()) }
     }
 
     /// Every node the step names.

@@ -214,6 +214,21 @@ fn a_script_that_is_not_valid_is_refused() {
     assert!(refusal(&Script { servers: 0, ..Script::default() }).contains("1 to 16"));
     assert!(refusal(&short(vec![order(at(0), n(1), "dance")])).contains("no order"));
     assert!(refusal(&short(vec![order(at(0), n(4), "ping")])).contains("n4"));
+    assert!(refusal(&short(vec![order(Trigger::End, n(1), "ping")])).contains("give it a time"));
+    let any = Action::Crash { node: Target::Any, losing: Losing::Some, at_call: 0 };
+    assert!(refusal(&short(vec![step(at(0), any, None)])).contains("name one"));
+}
+
+#[test]
+fn a_node_in_two_groups_of_a_partition_belongs_to_the_first() {
+    let groups = vec![vec![Target::Leader], vec![Target::Node(n(1)), Target::Node(n(2)), Target::Node(n(3))]];
+    let outcome =
+        run(&short(vec![order(at(5), n(2), "lead"), step(at(50), Action::Partition(groups), None)]));
+    let later = |e: &&&TraceEvent| (100..200).contains(&(e.time.nanos() / 1_000_000));
+    let heard =
+        |node| kinds(&outcome, EventKind::Recv).iter().filter(later).filter(|e| e.node == Some(node)).count();
+    assert_eq!(heard(n(2)), 0);
+    assert!(heard(n(1)) > 0 && heard(n(3)) > 0);
 }
 
 /// Fails as soon as node 2 hears something, or owes for ever.

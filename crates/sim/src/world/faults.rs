@@ -26,9 +26,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                     }
                 }
                 Trigger::When(condition, after) => self.director.wait(step, false, condition, after),
-                // Ends only; the grammar does not let them begin a step.
-                Trigger::After(span) => self.queue.push(Time::ZERO + span, Pending::Open(step as u32)),
-                Trigger::End => {}
+                Trigger::After(_) | Trigger::End => unreachable!("a valid script has no such beginning"),
             }
         }
     }
@@ -117,13 +115,18 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             }
             Action::Partition(groups) => {
                 let groups = groups.iter().map(|group| group.iter().map(|&t| self.resolve(t)).collect());
-                let groups: Vec<Vec<NodeId>> = groups.collect::<Option<_>>()?;
+                let mut groups: Vec<Vec<NodeId>> = groups.collect::<Option<_>>()?;
+                // A node named twice, once by its role, belongs to the first group that names it.
+                let mut placed = Vec::new();
+                for group in &mut groups {
+                    group.retain(|node| !placed.contains(node));
+                    placed.extend_from_slice(group);
+                }
                 let mut links = Vec::new();
                 for (at, group) in groups.iter().enumerate() {
-                    for other in groups.iter().enumerate().filter(|(o, _)| *o != at).flat_map(|(_, g)| g) {
-                        // A node named twice, once by its role, is on both sides and keeps its links to itself.
-                        let apart = group.iter().filter(|node| *node != other);
-                        links.extend(apart.map(|&from| Link { from, to: *other }));
+                    let others = groups.iter().enumerate().filter(|(other, _)| *other != at);
+                    for to in others.flat_map(|(_, group)| group.iter().copied()) {
+                        links.extend(group.iter().map(|&from| Link { from, to }));
                     }
                 }
                 Some(links)
