@@ -1,0 +1,70 @@
+//! The cluster of a generated plan: servers, clients, delays, horizon, settling, and what disturbs all links.
+
+use super::decide::{Decisions, log_span, readable};
+use super::weights as w;
+use whitewater_sim::draw::Draw;
+use whitewater_sim::{Network, Ratio, Script, Settle, Span, Timing};
+
+pub(super) fn servers(decisions: &Decisions) -> usize {
+    let weights = w::SERVERS.map(|(_, weight)| weight);
+    w::SERVERS[decisions.draw("servers", 0).weighted(&weights)].0
+}
+
+/// A script without faults and operations.
+pub(super) fn script(
+    seed: u64,
+    servers: usize,
+    clients: (usize, usize),
+    timing: Timing,
+    decisions: &Decisions,
+) -> Script {
+    let network = delays(timing, decisions);
+    let timeouts = decisions.draw("horizon", 0).log_uniform(w::HORIZON_TIMEOUTS.0, w::HORIZON_TIMEOUTS.1);
+    Script {
+        seed,
+        servers,
+        clients: decisions.draw("clients", 0).within(clients.0 as u64, clients.1 as u64) as usize,
+        network,
+        horizon: readable(timing.election_high.times(timeouts)),
+        settle: Settle {
+            limit: timing.election_high.times(w::SETTLE_TIMEOUTS),
+            delay_high: network.delay_high.min(timing.election_low.part(w::SETTLE_DELAY_PART)),
+            power_cycle: true,
+        },
+        ..Script::default()
+    }
+}
+
+fn delays(timing: Timing, decisions: &Decisions) -> Network {
+    let low = log_span(
+        &mut decisions.draw("delay-low", 0),
+        Span::from_micros(w::DELAY_LOW_MICROS.0),
+        Span::from_micros(w::DELAY_LOW_MICROS.1),
+    );
+    let low = low.min(timing.election_low.part(w::DELAY_LOW_PART));
+    let factor = decisions.draw("delay-high", 0).log_uniform(w::DELAY_FACTOR.0, w::DELAY_FACTOR.1);
+    let high = low.times(factor).min(timing.election_low.part(w::DELAY_HIGH_PART));
+    Network { delay_low: low, delay_high: high, ..Network::default() }
+}
+
+/// Lets all links lose, repeat and reorder messages.
+pub(super) fn disturb(script: &mut Script, timing: Timing, decisions: &Decisions) {
+    let one_way = script.network.delay_high;
+    let network = &mut script.network;
+    if decisions.is_on("loss") {
+        network.loss = permille(&mut decisions.draw("loss", 0), w::LOSS_PERMILLE);
+    }
+    if decisions.is_on("duplicate") {
+        network.duplicate = permille(&mut decisions.draw("duplicate", 0), w::DUPLICATE_PERMILLE);
+    }
+    if decisions.is_on("reorder") {
+        network.reorder = permille(&mut decisions.draw("reorder", 0), w::REORDER_PERMILLE);
+        network.reorder_window =
+            log_span(&mut decisions.draw("reorder-window", 0), one_way, timing.election_high);
+    }
+}
+
+/// A share of which every doubling is equally likely.
+pub(super) fn permille(draw: &mut Draw, (low, high): (u64, u64)) -> Ratio {
+    Ratio::of(draw.log_uniform(low, high), 1_000)
+}

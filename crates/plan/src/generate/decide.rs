@@ -1,0 +1,68 @@
+//! Decisions of a plan: each has a name and a number as its address, so that none shifts another.
+
+use super::weights::SIGNIFICANT_DIGITS;
+use whitewater_sim::draw::name_hash;
+use whitewater_sim::{Draw, Key, Keys, Site, Span};
+
+/// Every decision a seed makes about its plan.
+pub(super) struct Decisions {
+    key: Key,
+}
+
+impl Decisions {
+    pub(super) fn new(seed: u64) -> Decisions {
+        Decisions { key: Keys::new(seed).key(Site::PLAN, 0) }
+    }
+
+    /// What the `number`-th decision of that name is drawn from.
+    pub(super) fn draw(&self, name: &str, number: u64) -> Draw {
+        self.key.draw(name_hash(name), number)
+    }
+
+    /// Whether a fault family or feature takes part in this run; half of the runs go without it.
+    pub(super) fn is_on(&self, feature: &str) -> bool {
+        self.draw(feature, SWITCH).chance(1, 2)
+    }
+}
+
+/// The number of a feature's switch; its other decisions have the numbers below.
+const SWITCH: u64 = u64::MAX;
+
+/// A length of time of which every doubling is equally likely, rounded down to what is easily read.
+pub(super) fn log_span(draw: &mut Draw, low: Span, high: Span) -> Span {
+    let low_nanos = low.nanos().max(1);
+    readable(Span::from_nanos(draw.log_uniform(low_nanos, high.nanos().max(low_nanos)))).max(low)
+}
+
+/// Rounded down to its first digits.
+pub(super) fn readable(span: Span) -> Span {
+    let keep = 10u64.pow(SIGNIFICANT_DIGITS);
+    let mut unit = 1;
+    while span.nanos() / unit >= keep {
+        unit *= 10;
+    }
+    Span::from_nanos(span.nanos() / unit * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_readable_span_has_three_digits_and_is_not_longer() {
+        let text = |nanos| readable(Span::from_nanos(nanos)).to_string();
+        assert_eq!(text(0), "0ms");
+        assert_eq!(text(999), "999ns");
+        assert_eq!(text(123_456_789), "123ms");
+        assert_eq!(text(1_239_999_999), "1230ms");
+    }
+
+    #[test]
+    fn a_decision_depends_on_its_name_its_number_and_the_seed_alone() {
+        let bits = |seed, name, number| Decisions::new(seed).draw(name, number).bits();
+        assert_eq!(bits(1, "servers", 0), bits(1, "servers", 0));
+        assert_ne!(bits(1, "servers", 0), bits(1, "servers", 1));
+        assert_ne!(bits(1, "servers", 0), bits(1, "clients", 0));
+        assert_ne!(bits(1, "servers", 0), bits(2, "servers", 0));
+    }
+}

@@ -1,0 +1,80 @@
+//! Plans drawn from a seed: system, profile, options, cluster, faults and operations.
+
+mod cluster;
+mod decide;
+mod faults;
+mod moments;
+mod operations;
+mod options;
+mod weights;
+
+use crate::suggest::listed;
+use crate::{PLAN_VERSION, Plan, Profile};
+use decide::Decisions;
+use whitewater_sim::System;
+
+/// What a draw is restricted to; the default is no restriction.
+///
+/// A restriction changes only the decision it names: everything else is drawn as it would be without it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restrictions {
+    /// This system only.
+    pub system: Option<String>,
+    /// This profile only.
+    pub profile: Option<Profile>,
+    /// Values of options, by name.
+    pub set: Vec<(String, String)>,
+}
+
+/// The plan that `seed` stands for.
+///
+/// A seed alone is complete: it decides system, profile, options and script. Times follow the timing of the system
+/// under the drawn options, so a restricted option that changes the timing stretches the script.
+///
+/// # Errors
+/// Names a system, option or value that does not exist and lists those that do.
+pub fn generate(
+    systems: &[&'static dyn System],
+    seed: u64,
+    restrictions: &Restrictions,
+) -> Result<Plan, String> {
+    let decisions = Decisions::new(seed);
+    let system = choose_system(systems, &decisions, restrictions.system.as_deref())?;
+    let profile = restrictions.profile.unwrap_or(Profile::Swarm);
+    let servers = cluster::servers(&decisions);
+    let options = options::draw(system, profile, servers, &decisions, &restrictions.set)?;
+    let timing = system.timing(&options);
+    let mut script = cluster::script(seed, servers, system.clients(), timing, &decisions);
+    if profile == Profile::Swarm {
+        cluster::disturb(&mut script, timing, &decisions);
+        faults::add(&mut script, timing, system.names(), &decisions);
+    }
+    operations::add(&mut script, system, &options, &decisions);
+    Ok(Plan { version: PLAN_VERSION, system: system.name().to_owned(), profile, options, script })
+}
+
+fn choose_system(
+    systems: &[&'static dyn System],
+    decisions: &Decisions,
+    wanted: Option<&str>,
+) -> Result<&'static dyn System, String> {
+    match wanted {
+        Some(name) => find_system(systems, name),
+        None if systems.is_empty() => Err("there is no system to draw from".to_owned()),
+        None => Ok(*decisions.draw("system", 0).pick(systems)),
+    }
+}
+
+/// The system of that name.
+///
+/// # Errors
+/// Lists the systems there are.
+pub(crate) fn find_system(
+    systems: &[&'static dyn System],
+    name: &str,
+) -> Result<&'static dyn System, String> {
+    systems.iter().copied().find(|system| system.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = systems.iter().map(|system| system.name()).collect();
+        format!("there is no system `{name}`; {}", listed(name, &names))
+    })
+}

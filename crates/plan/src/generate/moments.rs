@@ -1,0 +1,201 @@
+//! When a fault begins and ends, and whom and what it hits.
+
+use super::decide::{Decisions, log_span, readable};
+use super::weights::{self as w, Moment, Victim};
+use whitewater_sim::{Condition, Draw, NodeId, Pattern, Role, Script, Span, Target, Time, Timing, Trigger};
+
+/// What faults are made to fit.
+pub(super) struct Stage<'a> {
+    pub(super) decisions: &'a Decisions,
+    pub(super) servers: usize,
+    horizon: Span,
+    one_way: Span,
+    timeout: Span,
+    messages: &'static [&'static str],
+    timers: &'static [&'static str],
+}
+
+/// One fault to be drawn. Each of its decisions has an address of its own.
+pub(super) struct Fault<'a> {
+    stage: &'a Stage<'a>,
+    family: &'static str,
+    number: u64,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(
+        script: &Script,
+        timing: Timing,
+        (messages, timers): (&'static [&'static str], &'static [&'static str]),
+        decisions: &'a Decisions,
+    ) -> Stage<'a> {
+        Stage {
+            decisions,
+            servers: script.servers,
+            horizon: script.horizon,
+            one_way: script.network.delay_low,
+            timeout: timing.election_high,
+            messages,
+            timers,
+        }
+    }
+
+    /// The faults of a family: none in half of the runs.
+    pub(super) fn faults(&'a self, family: &'static str) -> impl Iterator<Item = Fault<'a>> {
+        let count = match self.decisions.is_on(family) {
+            true => {
+                let mut draw = self.decisions.draw(&format!("{family} count"), 0);
+                draw.log_uniform(w::FAULTS_OF_A_FAMILY.0, w::FAULTS_OF_A_FAMILY.1)
+            }
+            false => 0,
+        };
+        (0..count).map(move |number| self.fault(family, number))
+    }
+
+    /// The `number`-th fault of a family, whether the family is on or not.
+    pub(super) fn fault(&'a self, family: &'static str, number: u64) -> Fault<'a> {
+        Fault { stage: self, family, number }
+    }
+
+    /// Whether kinds of messages can be named.
+    pub(super) fn has_messages(&self) -> bool {
+        !self.messages.is_empty()
+    }
+
+    /// Whether timers can be named.
+    pub(super) fn has_timers(&self) -> bool {
+        !self.timers.is_empty()
+    }
+}
+
+impl Fault<'_> {
+    /// What one decision about this fault is drawn from.
+    pub(super) fn draw(&self, decision: &str) -> Draw {
+        self.stage.decisions.draw(&format!("{} {decision}", self.family), self.number)
+    }
+
+    /// When it begins: at a time, or when something happens.
+    pub(super) fn begin(&self) -> Trigger {
+        let moment = pick(&mut self.draw("moment"), &w::MOMENTS);
+        let after = self.after();
+        match moment {
+            Moment::AnyLeads => Trigger::When(Condition::Takes(Target::Any, Role::Leader), after),
+            Moment::NodeTakes => {
+                let roles = [Role::Leader, Role::Candidate, Role::Follower];
+                let node = self.node("moment node");
+                Trigger::When(
+                    Condition::Takes(Target::Node(node), *self.draw("moment role").pick(&roles)),
+                    after,
+                )
+            }
+            Moment::Message if self.stage.has_messages() => {
+                let pattern = self.one_of(self.message("moment message"));
+                Trigger::When(
+                    match self.draw("moment arrives").chance(1, 2) {
+                        true => Condition::Arrives(pattern),
+                        false => Condition::Leaves(pattern),
+                    },
+                    after,
+                )
+            }
+            Moment::Timer if self.stage.has_timers() => {
+                Trigger::When(Condition::Fires(self.one_of(self.timer("moment timer"))), after)
+            }
+            Moment::Time | Moment::Message | Moment::Timer => {
+                let (part, of) = w::FAULTS_BEGIN_WITHIN;
+                let latest = self.stage.horizon.nanos() / of * part;
+                Trigger::At(Time::ZERO + readable(Span::from_nanos(self.draw("begin").below(latest.max(1)))))
+            }
+        }
+    }
+
+    /// How long after what it waits for: at once in half of the cases.
+    fn after(&self) -> Span {
+        let mut draw = self.draw("after");
+        match draw.chance(1, 2) {
+            true => Span::ZERO,
+            false => log_span(&mut draw, self.stage.one_way, self.stage.timeout.times(w::AFTER_TIMEOUTS)),
+        }
+    }
+
+    /// When it ends: from one way of a message to many election timeouts later.
+    pub(super) fn end(&self) -> Trigger {
+        let longest = self.stage.timeout.times(w::FAULT_TIMEOUTS);
+        Trigger::After(log_span(&mut self.draw("duration"), self.stage.one_way, longest))
+    }
+
+    /// When a hold ends: also when the node it is about wins an election.
+    pub(super) fn release(&self, node: NodeId) -> Trigger {
+        match pick(&mut self.draw("release"), &w::HOLD_ENDS) {
+            Moment::NodeTakes => {
+                Trigger::When(Condition::Takes(Target::Node(node), Role::Leader), self.after())
+            }
+            _ => self.end(),
+        }
+    }
+
+    /// A length of time for what a fault does to one message.
+    pub(super) fn shift(&self) -> Span {
+        let longest = self.stage.timeout.times(w::AFTER_TIMEOUTS);
+        log_span(&mut self.draw("shift"), self.stage.one_way, longest)
+    }
+
+    /// A server.
+    pub(super) fn node(&self, decision: &str) -> NodeId {
+        NodeId::server(self.draw(decision).below(self.stage.servers as u64) as usize)
+    }
+
+    /// Two different servers.
+    pub(super) fn pair(&self, decision: &str) -> (NodeId, NodeId) {
+        let mut draw = self.draw(decision);
+        let first = draw.below(self.stage.servers as u64);
+        let second = (first + 1 + draw.below(self.stage.servers as u64 - 1)) % self.stage.servers as u64;
+        (NodeId::server(first as usize), NodeId::server(second as usize))
+    }
+
+    /// Whom it hits.
+    pub(super) fn victim(&self) -> Target {
+        match pick(&mut self.draw("victim"), &w::VICTIMS) {
+            Victim::Node => Target::Node(self.node("victim node")),
+            Victim::Leader => Target::Leader,
+            Victim::Follower => self.follower(),
+        }
+    }
+
+    /// One of the servers that do not lead.
+    pub(super) fn follower(&self) -> Target {
+        Target::Follower(self.draw("victim follower").below(self.stage.servers as u64 - 1) as u8)
+    }
+
+    /// All messages of one link.
+    pub(super) fn link(&self, decision: &str) -> Pattern {
+        let (from, to) = self.pair(decision);
+        Pattern { from: Some(from), to: Some(to), ..Pattern::default() }
+    }
+
+    /// Messages of one kind on one link, or all of the link if kinds have no names.
+    pub(super) fn message(&self, decision: &str) -> Pattern {
+        let kinds = self.stage.messages;
+        let name = self.stage.has_messages().then(|| *self.draw(&format!("{decision} kind")).pick(kinds));
+        Pattern { name: name.map(str::to_owned), ..self.link(decision) }
+    }
+
+    /// A timer of one server; about one peer, if it is about peers, in half of the cases.
+    pub(super) fn timer(&self, decision: &str) -> Pattern {
+        let (owner, peer) = self.pair(decision);
+        let name = (*self.draw(&format!("{decision} name")).pick(self.stage.timers)).to_owned();
+        let to = self.draw(&format!("{decision} peer")).chance(1, 2).then_some(peer);
+        Pattern { name: Some(name), from: Some(owner), to, ..Pattern::default() }
+    }
+
+    /// Only one of those that match.
+    pub(super) fn one_of(&self, pattern: Pattern) -> Pattern {
+        let number = self.draw("which").log_uniform(w::MESSAGE_NUMBERS.0, w::MESSAGE_NUMBERS.1);
+        Pattern { number: Some(number as u32), ..pattern }
+    }
+}
+
+/// One of the values, in proportion to their weights.
+pub(super) fn pick<T: Copy, const N: usize>(draw: &mut Draw, table: &[(T, u32); N]) -> T {
+    table[draw.weighted(&table.map(|(_, weight)| weight))].0
+}

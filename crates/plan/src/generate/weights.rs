@@ -1,0 +1,110 @@
+//! Weights and ranges of generated plans, as data: what to change to search elsewhere.
+//!
+//! What finds races is drawing the ranges themselves, run by run. Changing a number here gives seeds another meaning;
+//! saved failures and scenarios hold whole plans and do not care.
+
+/// Numbers of servers, with their weights.
+pub(super) const SERVERS: [(usize, u32); 2] = [(3, 3), (5, 2)];
+
+/// Times keep that many digits, so that a script can be read.
+pub(super) const SIGNIFICANT_DIGITS: u32 = 3;
+
+/// Shortest one-way delay: log-uniform in this range, in microseconds ...
+pub(super) const DELAY_LOW_MICROS: (u64, u64) = (100, 5_000);
+/// ... but at most this part of the shortest election timeout, so that settling can keep to it.
+pub(super) const DELAY_LOW_PART: u64 = 20;
+/// Longest one-way delay: so many times the shortest, log-uniform ...
+pub(super) const DELAY_FACTOR: (u64, u64) = (1, 30);
+/// ... but at most this part of the shortest election timeout: a slower network elects nobody.
+pub(super) const DELAY_HIGH_PART: u64 = 4;
+/// While settling a one-way delay is at most this part of the shortest election timeout; a round trip is then a fifth
+/// of it, and progress may be asked for.
+pub(super) const SETTLE_DELAY_PART: u64 = 10;
+
+/// Horizon: log-uniform, in longest election timeouts.
+pub(super) const HORIZON_TIMEOUTS: (u64, u64) = (10, 60);
+/// Settling takes at most so many longest election timeouts.
+pub(super) const SETTLE_TIMEOUTS: u64 = 40;
+
+/// Operations of a run, log-uniform.
+pub(super) const OPERATIONS: (u64, u64) = (20, 400);
+
+/// Lost messages of the whole network, in thousandths, log-uniform.
+pub(super) const LOSS_PERMILLE: (u64, u64) = (1, 100);
+/// Messages delivered twice, in thousandths, log-uniform.
+pub(super) const DUPLICATE_PERMILLE: (u64, u64) = (1, 200);
+/// Messages delayed so that others overtake them, in thousandths, log-uniform.
+pub(super) const REORDER_PERMILLE: (u64, u64) = (5, 500);
+
+/// Faults of a family that is on, log-uniform.
+pub(super) const FAULTS_OF_A_FAMILY: (u64, u64) = (1, 6);
+/// The longest fault, in longest election timeouts. The shortest is one way of a message.
+pub(super) const FAULT_TIMEOUTS: u64 = 20;
+/// Faults begin within this share of the horizon, so that they can still bite: (part, of).
+pub(super) const FAULTS_BEGIN_WITHIN: (u64, u64) = (9, 10);
+/// A lossy link loses so much, in thousandths, log-uniform.
+pub(super) const LOSSY_PERMILLE: (u64, u64) = (20, 1_000);
+/// A crash that waits for a storage call waits for one of the next so many, log-uniform.
+pub(super) const CRASH_CALLS: (u64, u64) = (1, 20);
+/// Single messages are picked among the first so many of their kind on their link, log-uniform.
+pub(super) const MESSAGE_NUMBERS: (u64, u64) = (1, 40);
+/// How long after what they wait for faults begin, at most, in longest election timeouts.
+pub(super) const AFTER_TIMEOUTS: u64 = 2;
+
+/// When a fault begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Moment {
+    /// At any time.
+    Time,
+    /// When somebody wins an election.
+    AnyLeads,
+    /// When one node takes a role.
+    NodeTakes,
+    /// When a message of a kind leaves or arrives.
+    Message,
+    /// When a timer of a node goes off.
+    Timer,
+}
+
+/// Moments with their weights.
+pub(super) const MOMENTS: [(Moment, u32); 5] = [
+    (Moment::Time, 8),
+    (Moment::AnyLeads, 3),
+    (Moment::NodeTakes, 3),
+    (Moment::Message, 2),
+    (Moment::Timer, 1),
+];
+
+/// Ends of a hold: at a time, or when somebody wins an election.
+pub(super) const HOLD_ENDS: [(Moment, u32); 2] = [(Moment::Time, 3), (Moment::NodeTakes, 1)];
+
+/// Whom a fault hits.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Victim {
+    /// A node drawn beforehand.
+    Node,
+    /// Whoever leads.
+    Leader,
+    /// One of those who do not.
+    Follower,
+}
+
+/// Victims of faults that may hit anybody, with their weights.
+pub(super) const VICTIMS: [(Victim, u32); 3] =
+    [(Victim::Node, 2), (Victim::Leader, 2), (Victim::Follower, 1)];
+
+/// What a fault that outlasts settling does to its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lasting {
+    /// It stays down.
+    Down,
+    /// It is cut off both ways.
+    CutOff,
+    /// It hears and is not heard.
+    Mute,
+}
+
+/// Lasting faults with their weights. A node that is heard and does not hear is missing on purpose: without pre-vote
+/// it may lawfully disturb every leader for ever, and no progress would be owed.
+pub(super) const LASTING: [(Lasting, u32); 3] =
+    [(Lasting::Down, 4), (Lasting::CutOff, 3), (Lasting::Mute, 2)];
