@@ -42,10 +42,12 @@ pub enum Values {
     },
 }
 
-/// Values given for options; those left out have their defaults. Sorted by name.
+/// Values given for options; those left out have their defaults. Sorted by name. With them the bug that is planted, if
+/// any: bugs exist only in builds with the feature `mutants`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     values: Vec<(String, String)>,
+    planted: Option<String>,
 }
 
 impl fmt::Display for Values {
@@ -92,6 +94,26 @@ impl Options {
             Err(at) => self.values.insert(at, (name.to_owned(), value.to_owned())),
         }
         Ok(())
+    }
+
+    /// Plants a bug, one of those in `bugs`.
+    ///
+    /// # Errors
+    /// Says that there is no such bug and lists those there are, or that this build has none.
+    pub fn plant(&mut self, bugs: &[&str], id: &str) -> Result<(), String> {
+        if bugs.contains(&id) {
+            self.planted = Some(id.to_owned());
+            return Ok(());
+        }
+        Err(match bugs {
+            [] => format!("`{id}` cannot be planted: this build has no bugs in it"),
+            _ => format!("there is no bug `{id}` in this system; there are {}", bugs.join(", ")),
+        })
+    }
+
+    /// The bug that is planted.
+    pub fn planted(&self) -> Option<&str> {
+        self.planted.as_deref()
     }
 
     /// The given values by name.
@@ -194,6 +216,16 @@ mod tests {
         assert!(refusal("pause", "51ms").contains("1ms to 50ms"));
         assert!(refusal("pause.n1", "5ms").contains("same for all nodes"));
         assert!(refusal("mode.n99", "off").contains("n99"));
+    }
+
+    #[test]
+    fn only_a_bug_that_is_there_can_be_planted() {
+        let mut options = Options::new();
+        assert!(options.plant(&[], "seed-e9").unwrap_err().contains("no bugs in it"));
+        assert!(options.plant(&["seed-e1"], "seed-e9").unwrap_err().contains("there are seed-e1"));
+        assert_eq!(options.planted(), None);
+        options.plant(&["seed-e9"], "seed-e9").unwrap();
+        assert_eq!(options.planted(), Some("seed-e9"));
     }
 
     #[test]

@@ -18,6 +18,10 @@ pub trait System: Sync {
     fn rules(&self) -> Vec<(&'static str, &'static str)>;
     /// Every mark its nodes can set.
     fn marks(&self) -> &'static [&'static str];
+    /// Bugs that can be planted in it, see [`Options::plant`]; none without the feature `mutants`.
+    fn bugs(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Times that plans are made to fit.
     fn timing(&self, options: &Options) -> Timing;
     /// Number of clients that plans draw from, lowest and highest.
