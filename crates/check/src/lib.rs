@@ -1,0 +1,21 @@
+//! What must be true of a Raft: safety after every event, and progress that is owed once faults are over.
+//!
+//! A system lets its nodes show themselves as [`ElectionView`] and, if they have a log, [`LogView`]. Its monitor keeps
+//! [`Shadows`], makes one [`Change`] per event and gives it to the rules it wakes. Which progress is owed is a function of
+//! options, topology and timing: [`Core`] and [`rounds_needed`].
+
+mod change;
+mod election_safety;
+mod monotonic_terms;
+mod progress;
+mod rule;
+mod view;
+mod vote_once;
+
+pub use change::{Bits, Change, Grant, Shadows, Standing};
+pub use election_safety::ElectionSafety;
+pub use monotonic_terms::MonotonicTerms;
+pub use progress::{Core, Obstructions, majority, rounds_needed};
+pub use rule::Rule;
+pub use view::{ElectionView, LogView, RaftView};
+pub use vote_once::VoteOnce;

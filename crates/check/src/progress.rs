@@ -1,0 +1,161 @@
+//! Which progress is owed: the whole core of a cluster, links that never heal, and how many elections it may take.
+
+use whitewater_sim::{Action, Cluster, Link, Node, NodeId, SLOTS, Script, Trigger};
+
+/// The smallest number of nodes that is more than half of `servers`.
+pub const fn majority(servers: usize) -> usize {
+    servers / 2 + 1
+}
+
+/// Links on which a step of the script interferes until the end of the run, other than by cutting them.
+///
+/// What is held back, delayed or lost there is damage that outlasts the faults; nothing is owed over such a link.
+#[derive(Clone, Debug)]
+pub struct Obstructions {
+    links: Vec<bool>,
+}
+
+impl Obstructions {
+    /// The obstructions of a script.
+    pub fn of(script: &Script) -> Obstructions {
+        let mut links = vec![false; SLOTS * SLOTS];
+        for step in script.steps.iter().filter(|step| step.until == Some(Trigger::End)) {
+            let pattern = match &step.action {
+                Action::Hold(pattern) | Action::Drop(pattern) => pattern,
+                Action::Delay(pattern, _) | Action::Lossy(pattern, _) => pattern,
+                _ => continue,
+            };
+            for from in (0..SLOTS).filter(|&n| pattern.from.is_none_or(|node| node.index() == n)) {
+                for to in (0..SLOTS).filter(|&n| pattern.to.is_none_or(|node| node.index() == n)) {
+                    links[from * SLOTS + to] = true;
+                }
+            }
+        }
+        Obstructions { links }
+    }
+
+    /// Whether nothing outlasts the faults on a link.
+    pub fn is_free(&self, link: Link) -> bool {
+        !self.links[link.from.index() * SLOTS + link.to.index()]
+    }
+}
+
+/// The servers that are up and reach each other, all of them both ways, and nobody else.
+///
+/// Only a core owes progress. A server that reaches a part of it only could lawfully call elections for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Core {
+    /// Its servers, in order; at least a majority of the cluster.
+    pub members: Vec<NodeId>,
+}
+
+impl Core {
+    /// The core of a cluster, if it has one at this moment.
+    pub fn of<N: Node>(cluster: &Cluster<N>, obstructions: &Obstructions) -> Option<Core> {
+        let joined = |a: NodeId, b: NodeId| {
+            cluster.connected(a, b)
+                && obstructions.is_free(Link { from: a, to: b })
+                && obstructions.is_free(Link { from: b, to: a })
+        };
+        let up: Vec<NodeId> = cluster.servers().filter(|&node| cluster.is_up(node)).collect();
+        Core::among(&up, cluster.server_count(), joined)
+    }
+
+    fn among(up: &[NodeId], servers: usize, joined: impl Fn(NodeId, NodeId) -> bool) -> Option<Core> {
+        let group = |one: NodeId| -> Vec<NodeId> {
+            up.iter().copied().filter(|&other| one == other || joined(one, other)).collect()
+        };
+        let members = up.iter().map(|&one| group(one)).find(|group| group.len() >= majority(servers))?;
+        // Everybody in it sees the same group, so it is whole, and nobody outside is joined to one of it.
+        members.iter().all(|&member| group(member) == members).then_some(Core { members })
+    }
+
+    /// Whether a server belongs to it.
+    pub fn has(&self, node: NodeId) -> bool {
+        self.members.contains(&node)
+    }
+}
+
+/// Elections after which a leader is there but for a chance below 1 in 10^10, or `None` if none can be elected.
+///
+/// Of `candidates` servers that stand for election, `electable` could win. In each round all of them wait for a time drawn
+/// evenly from a range of which `clash_permille` is the part within which a second one spoils the votes of the first. A
+/// round succeeds if an electable one comes first and nobody follows within that part:
+/// p >= electable / candidates * (1 - clash)^(candidates - 1), and (1 - p)^rounds has to be below 10^-10. The estimate
+/// is on the safe side: two candidates that clash may still leave one with a majority.
+pub fn rounds_needed(candidates: u64, electable: u64, clash_permille: u64) -> Option<u64> {
+    const ONE: u64 = 1 << 48;
+    if electable == 0 || clash_permille >= 1_000 {
+        return None;
+    }
+    let multiply = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 48) as u64;
+    let quiet = (ONE / 1_000) * (1_000 - clash_permille);
+    let success = (1..candidates).fold(ONE / candidates * electable, |p, _| multiply(p, quiet));
+    let failure = ONE - success.min(ONE);
+    let (mut rounds, mut rest) = (1, failure);
+    while rest >= ONE / 10_000_000_000 {
+        rest = multiply(rest, failure);
+        rounds += 1;
+        if rounds > 10_000 {
+            return None;
+        }
+    }
+    Some(rounds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whitewater_sim::{Pattern, Step, Time};
+
+    fn nodes(positions: &[usize]) -> Vec<NodeId> {
+        positions.iter().map(|&p| NodeId::server(p)).collect()
+    }
+
+    fn core(up: &[usize], servers: usize, apart: &[(usize, usize)]) -> Option<Vec<NodeId>> {
+        let joined = |a: NodeId, b: NodeId| {
+            !apart.contains(&(a.position(), b.position())) && !apart.contains(&(b.position(), a.position()))
+        };
+        Core::among(&nodes(up), servers, joined).map(|core| core.members)
+    }
+
+    #[test]
+    fn a_majority_that_is_wholly_connected_is_a_core() {
+        assert_eq!(core(&[0, 1, 2], 3, &[]), Some(nodes(&[0, 1, 2])));
+        assert_eq!(core(&[0, 2], 3, &[]), Some(nodes(&[0, 2])));
+        assert_eq!(core(&[0, 1, 2], 3, &[(0, 2), (1, 2)]), Some(nodes(&[0, 1])));
+    }
+
+    #[test]
+    fn a_minority_or_a_partly_connected_cluster_owes_nothing() {
+        assert_eq!(core(&[1], 3, &[]), None);
+        assert_eq!(core(&[0, 1, 2], 3, &[(0, 2)]), None);
+        assert_eq!(core(&[0, 1, 2, 3], 5, &[(0, 3)]), None);
+    }
+
+    #[test]
+    fn a_hold_that_never_ends_obstructs_its_link_and_one_that_ends_does_not() {
+        let (from, to) = (NodeId::server(0), NodeId::server(1));
+        let pattern = Pattern { from: Some(from), to: Some(to), ..Pattern::default() };
+        let mut script = Script::default();
+        let mut step = Step::new(Trigger::At(Time::ZERO), Action::Hold(pattern));
+        step.until = Some(Trigger::At(Time::from_millis(5)));
+        script.steps.push(step);
+        assert!(Obstructions::of(&script).is_free(Link { from, to }));
+        script.steps[0].until = Some(Trigger::End);
+        assert!(!Obstructions::of(&script).is_free(Link { from, to }));
+        assert!(Obstructions::of(&script).is_free(Link { from: to, to: from }));
+    }
+
+    #[test]
+    fn more_clashes_and_fewer_electable_candidates_need_more_elections() {
+        let needed = |c, e, p| rounds_needed(c, e, p).unwrap();
+        assert_eq!(needed(1, 1, 0), 1);
+        // 2^-33 is 1.2e-10, 2^-34 is 0.6e-10.
+        assert_eq!(needed(2, 1, 0), 34);
+        assert!(needed(3, 3, 300) > needed(3, 3, 100));
+        assert!(needed(5, 1, 100) > needed(5, 3, 100));
+        assert_eq!(rounds_needed(3, 0, 100), None);
+        assert_eq!(rounds_needed(3, 3, 1_000), None);
+    }
+}

@@ -1,0 +1,1 @@
+//! A replication with election by broadcast.
