@@ -1,0 +1,59 @@
+//! Runs a plan, once or twice, and compares two runs of the same plan.
+
+use crate::words::step_line;
+use whitewater_plan::Plan;
+use whitewater_sim::{Outcome, System, Verdict};
+
+/// Runs a plan; records a trace if `record`.
+///
+/// # Errors
+/// The plan is for another system, or its script or options are not valid; the text says why.
+pub fn run(system: &dyn System, plan: &Plan, record: bool) -> Result<Outcome, String> {
+    if plan.system != system.name() {
+        return Err(format!("the plan is for `{}` and was given to `{}`", plan.system, system.name()));
+    }
+    system.run(&plan.script, &plan.options, record)
+}
+
+/// Runs a plan twice and compares the runs. If they differ, the verdict is [`Verdict::Nondeterministic`] and the
+/// rest of the outcome is that of the first run.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_twice(system: &dyn System, plan: &Plan) -> Result<Outcome, String> {
+    let first = run(system, plan, false)?;
+    let second = run(system, plan, false)?;
+    Ok(compared(first, &second))
+}
+
+/// The first outcome, with the verdict [`Verdict::Nondeterministic`] if the second differs from it.
+pub(crate) fn compared(first: Outcome, second: &Outcome) -> Outcome {
+    if same(&first, second) { first } else { Outcome { verdict: Verdict::Nondeterministic, ..first } }
+}
+
+/// Whether two outcomes can be those of one plan: what nodes saw and did, the verdict and every figure agree. Traces
+/// are not compared, since one of the runs may not have been recorded.
+pub fn same(a: &Outcome, b: &Outcome) -> bool {
+    a.hash == b.hash
+        && a.verdict == b.verdict
+        && a.counters == b.counters
+        && a.figures == b.figures
+        && a.marks == b.marks
+        && a.unfired == b.unfired
+        && a.time == b.time
+}
+
+/// The steps of the plan that never began or never ended, one sentence each; empty if all did.
+pub fn never_happened(plan: &Plan, outcome: &Outcome) -> Vec<String> {
+    let line = |at: usize| match plan.script.steps.get(at) {
+        Some(step) => step_line(step),
+        None => String::from("(a step the script does not have)"),
+    };
+    outcome
+        .unfired
+        .iter()
+        .map(|&at| {
+            format!("step {}, `{}`, never happened; the run ended at {}", at + 1, line(at), outcome.time)
+        })
+        .collect()
+}

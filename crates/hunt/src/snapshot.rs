@@ -1,0 +1,72 @@
+//! Scenarios as snapshots hold them: one text per variant, and whether it is what was expected.
+
+use crate::run::{never_happened, run};
+use crate::trace_text;
+use whitewater_plan::{Expect, Scenario};
+use whitewater_sim::{Outcome, System, Verdict};
+
+/// Runs one variant of a scenario and gives its text trace with the recorded outcome. The text holds no hash, no time
+/// of day and no path, so it changes only with behaviour.
+///
+/// # Errors
+/// There is no such variant, the plan cannot be run, or a step never happened; the text says which.
+pub fn scenario_text(
+    system: &dyn System,
+    scenario: &Scenario,
+    variant: &str,
+) -> Result<(String, Outcome), String> {
+    let found = scenario.variants.iter().find(|v| v.name == variant).ok_or_else(|| {
+        let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
+        format!("`{}` has no variant `{variant}`; there are {}", scenario.name, names.join(", "))
+    })?;
+    let plan = scenario.plan(found);
+    let outcome = run(system, &plan, true)?;
+    if let Some(first) = never_happened(&plan, &outcome).into_iter().next() {
+        return Err(format!("`{} @{variant}`: {first}", scenario.name));
+    }
+    let title = format!("{} @{variant}", scenario.name);
+    Ok((trace_text::render(&plan, &outcome, &title), outcome))
+}
+
+/// Whether a verdict is the expected one.
+///
+/// # Errors
+/// Says in one sentence what was expected and what came.
+pub fn meets(expect: &Expect, verdict: &Verdict) -> Result<(), String> {
+    match (expect, verdict) {
+        (Expect::Pass, Verdict::Pass) => Ok(()),
+        (Expect::Violates { rule, node }, Verdict::Violated(violation))
+            if violation.rule == rule && (node.is_none() || *node == violation.node) =>
+        {
+            Ok(())
+        }
+        (Expect::Pass, found) => Err(format!("expected to pass, but {}: {found}", found.rule())),
+        (Expect::Violates { rule, node }, found) => {
+            let at = node.map_or(String::new(), |node| format!(" at {node}"));
+            let came = match found {
+                Verdict::Pass => String::from("it passed"),
+                found => format!("came {}: {found}", found.rule()),
+            };
+            Err(format!("expected to violate {rule}{at}, but {came}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traces::{n, stranded};
+
+    #[test]
+    fn a_verdict_meets_its_expectation_by_rule_and_by_node() {
+        let violated = Verdict::Violated(stranded(n(2), n(1)));
+        let expect = |rule: &str, node| Expect::Violates { rule: rule.into(), node };
+        assert_eq!(meets(&Expect::Pass, &Verdict::Pass), Ok(()));
+        assert_eq!(meets(&expect("follower-applies", None), &violated), Ok(()));
+        assert_eq!(meets(&expect("follower-applies", Some(n(2))), &violated), Ok(()));
+        assert!(meets(&expect("follower-applies", Some(n(3))), &violated).is_err());
+        assert!(meets(&expect("election-safety", None), &violated).is_err());
+        assert!(meets(&Expect::Pass, &violated).unwrap_err().contains("follower-applies"));
+        assert!(meets(&expect("vote-once", None), &Verdict::Pass).unwrap_err().contains("passed"));
+    }
+}

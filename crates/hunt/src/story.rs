@@ -1,0 +1,267 @@
+//! Chooses what of a recorded run is told: the events that get a line and a number, and the repeats that are folded.
+//!
+//! Sends are told by what became of them. An event is told when it says something new; what only repeats is counted.
+//! Numbers count told events, so that one more heartbeat somewhere does not rename everything after it. A long run is
+//! told more coarsely, until it fits on [`LINES_MAX`] lines.
+
+use crate::causes::{causes, last_refusal};
+use crate::fold::Fold;
+use crate::suspect::suspect;
+use crate::words::{clock, numberless, remarks, step_line};
+use std::collections::{BTreeMap, BTreeSet};
+use whitewater_plan::Plan;
+use whitewater_sim::{EventId, EventKind, NodeId, Outcome, Role, Subject, Trace, TraceEvent, Verdict};
+
+/// Lines a story has at most, but for a causal chain that is longer by itself.
+pub(crate) const LINES_MAX: usize = 120;
+
+/// Repeats that are worth a line of their own.
+const FOLD_MIN: usize = 8;
+
+/// A line of a story.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    /// An event, by position in the trace.
+    Event(usize),
+    /// Repeats.
+    Fold(Fold),
+}
+
+/// What is told of a run.
+pub(crate) struct Story<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) trace: &'a Trace,
+    pub(crate) suspect: Option<EventId>,
+    pub(crate) items: Vec<Item>,
+    numbers: BTreeMap<EventId, usize>,
+}
+
+/// How coarsely a run is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Grain {
+    /// What has remarks or changes a role is new unless it is the same to the letter.
+    Fine,
+    /// What differs only in its numbers is a repeat, but for faults and changes of role.
+    Coarse,
+    /// What differs only in its numbers is a repeat.
+    Coarser,
+    /// Only causes, phases and crashes.
+    Bare,
+}
+
+impl<'a> Story<'a> {
+    /// The story of a run; none if it was not recorded.
+    pub(crate) fn of(plan: &'a Plan, outcome: &'a Outcome) -> Option<Story<'a>> {
+        let trace = outcome.trace.as_ref()?;
+        let suspect = match &outcome.verdict {
+            Verdict::Violated(violation) => suspect(trace, violation),
+            _ => None,
+        };
+        let pinned = pinned(trace, suspect);
+        let changes = role_changes(trace);
+        let tell = |grain| told(plan, trace, &pinned, &changes, grain);
+        let grains = [Grain::Fine, Grain::Coarse, Grain::Coarser];
+        let items = grains.into_iter().map(tell).find(|items| items.len() <= LINES_MAX);
+        let items = items.unwrap_or_else(|| tell(Grain::Bare));
+        let events = items.iter().filter_map(|item| match item {
+            Item::Event(at) => Some(trace.events[*at].id),
+            Item::Fold(_) => None,
+        });
+        let numbers = events.enumerate().map(|(number, id)| (id, number + 1)).collect();
+        Some(Story { plan, trace, suspect, items, numbers })
+    }
+
+    /// The number an event is told under.
+    pub(crate) fn number(&self, event: EventId) -> Option<usize> {
+        self.numbers.get(&event).copied()
+    }
+
+    /// The number of the nearest cause that is told.
+    pub(crate) fn cause_number(&self, event: EventId) -> Option<usize> {
+        causes(self.trace, event).into_iter().skip(1).find_map(|cause| self.number(cause))
+    }
+
+    /// What an event is about, in words.
+    pub(crate) fn text(&self, event: &TraceEvent) -> String {
+        let step = event.step.and_then(|at| Some((at + 1, self.plan.script.steps.get(at)?)));
+        match (event.kind, step) {
+            (EventKind::Open, Some((number, step))) => format!("step {number}: {}", step_line(step)),
+            (EventKind::Close, Some((number, _))) => format!("step {number}"),
+            (EventKind::Boot | EventKind::Crash, _) => {
+                let node = event.node.map_or(String::new(), |n| n.to_string());
+                format!("{node} {}", event.text).trim_end().to_owned()
+            }
+            _ => event.text.clone(),
+        }
+    }
+
+    /// What stands in the margin beside an event.
+    pub(crate) fn margin(&self, event: &TraceEvent) -> String {
+        let mut parts = Vec::new();
+        let step = event.step.and_then(|at| Some((at + 1, self.plan.script.steps.get(at)?)));
+        if let (EventKind::Hold, Some((number, _))) = (event.kind, step) {
+            parts.push(format!("by step {number}"));
+        }
+        let said = remarks(event);
+        if let Some(role) = self.new_role(event) {
+            let (short, word) = role_words(role);
+            if !said.to_ascii_lowercase().contains(short) {
+                parts.push(word.to_owned());
+            }
+        }
+        if !said.is_empty() {
+            parts.push(said);
+        }
+        if let (EventKind::Open | EventKind::Operate, Some((_, step))) = (event.kind, step) {
+            parts.extend(step.note.clone());
+        }
+        parts.join("; ")
+    }
+
+    /// The role a node takes at an event, if it had another before.
+    fn new_role(&self, event: &TraceEvent) -> Option<Role> {
+        let (role, node) = (event.role?, event.node?);
+        if matches!(event.kind, EventKind::Boot | EventKind::Crash) {
+            return None;
+        }
+        let at = self.trace.events.partition_point(|e| e.id < event.id);
+        let before = self.trace.events[..at].iter().rev().find(|e| e.node == Some(node))?;
+        (before.role? != role).then_some(role)
+    }
+
+    /// An event in one sentence with its number; none if it is not told.
+    pub(crate) fn sentence(&self, event: EventId) -> Option<String> {
+        let (number, event) = (self.number(event)?, self.trace.event(event)?);
+        let at = event.node.map_or(String::new(), |node| format!(" {node}"));
+        let margin = self.margin(event);
+        let margin = if margin.is_empty() { margin } else { format!(" ({margin})") };
+        let (word, text) = (event.kind.word(), self.text(event));
+        Some(format!("e{number} at {}ms:{at} {word} {text}{margin}", clock(event.time)))
+    }
+}
+
+/// The part of a role's name that a remark would use, and what is said without a remark.
+const fn role_words(role: Role) -> (&'static str, &'static str) {
+    match role {
+        Role::None => ("no role", "has no role"),
+        Role::Follower => ("follow", "follows"),
+        Role::PreCandidate => ("pre-", "asks whether it could win"),
+        Role::Candidate => ("candidate", "candidate"),
+        Role::Leader => ("lead", "LEADS"),
+        Role::Learner => ("learner", "learner"),
+    }
+}
+
+/// Events that are told whatever else is left out: what led to the violation and to the first suspect.
+fn pinned(trace: &Trace, suspect: Option<EventId>) -> BTreeSet<EventId> {
+    let mut pinned: BTreeSet<EventId> = trace.violation.into_iter().chain(suspect).collect();
+    if let Some(violation) = trace.violation.and_then(|id| trace.event(id)) {
+        pinned.extend(violation.node.and_then(|n| last_refusal(trace, n, violation.id)).map(|e| e.id));
+    }
+    for end in [trace.violation, suspect].into_iter().flatten() {
+        // The near causes; far ones are told if they say something new.
+        pinned.extend(causes(trace, end).into_iter().take(12));
+    }
+    pinned.retain(|id| trace.event(*id).is_some_and(|e| e.kind != EventKind::Send));
+    pinned
+}
+
+/// Events at which a node takes another role.
+fn role_changes(trace: &Trace) -> BTreeSet<EventId> {
+    let mut roles: BTreeMap<NodeId, Role> = BTreeMap::new();
+    let mut changes = BTreeSet::new();
+    for event in &trace.events {
+        let (Some(node), Some(role)) = (event.node, event.role) else { continue };
+        let acts = !matches!(event.kind, EventKind::Send | EventKind::Discard | EventKind::Cut);
+        if roles.insert(node, role).is_some_and(|before| before != role) && acts {
+            changes.insert(event.id);
+        }
+    }
+    changes
+}
+
+/// The lines of a trace at a grain.
+fn told(
+    plan: &Plan,
+    trace: &Trace,
+    pinned: &BTreeSet<EventId>,
+    changes: &BTreeSet<EventId>,
+    grain: Grain,
+) -> Vec<Item> {
+    let mut seen = BTreeSet::new();
+    let mut items = Vec::new();
+    let mut fold = Fold::default();
+    for (at, event) in trace.events.iter().enumerate() {
+        let change = changes.contains(&event.id);
+        let is_new = match manner(event, change, grain) {
+            Manner::Always => true,
+            Manner::Never if !pinned.contains(&event.id) => continue,
+            Manner::Never => true,
+            Manner::Once(exact) => seen.insert(signature(plan, event, exact)),
+        };
+        if !is_new && !pinned.contains(&event.id) {
+            fold.add(event);
+            continue;
+        }
+        let turn = matches!(event.kind, EventKind::Phase | EventKind::Violation);
+        if fold.len() >= FOLD_MIN || (turn && fold.len() > 0) {
+            items.push(Item::Fold(std::mem::take(&mut fold)));
+        }
+        items.push(Item::Event(at));
+    }
+    if fold.len() > 0 {
+        items.push(Item::Fold(fold));
+    }
+    items
+}
+
+/// How an event is told.
+enum Manner {
+    /// Every time.
+    Always,
+    /// When it is new; the same to the letter, or but for numbers.
+    Once(bool),
+    /// Not at all.
+    Never,
+}
+
+fn manner(event: &TraceEvent, role_changes: bool, grain: Grain) -> Manner {
+    let told = !remarks(event).is_empty();
+    let fault = grain < Grain::Coarser || (grain == Grain::Bare && event.kind != EventKind::Close);
+    match event.kind {
+        EventKind::Phase | EventKind::Violation => Manner::Always,
+        // The step that crashed it says so.
+        EventKind::Crash if event.text.is_empty() && event.cause != EventId::NONE => Manner::Never,
+        EventKind::Boot | EventKind::Crash | EventKind::Open | EventKind::Close => match fault {
+            true => Manner::Always,
+            false => Manner::Once(false),
+        },
+        _ if grain == Grain::Bare => Manner::Never,
+        _ if role_changes => {
+            if fault {
+                Manner::Always
+            } else {
+                Manner::Once(false)
+            }
+        }
+        EventKind::Send => Manner::Never,
+        EventKind::Timer if !told => Manner::Never,
+        EventKind::Sync if !told && !event.text.contains("FAILED") => Manner::Never,
+        EventKind::Discard | EventKind::Hold | EventKind::Operate | EventKind::Reply => {
+            Manner::Once(grain == Grain::Fine)
+        }
+        EventKind::Drop | EventKind::Cut | EventKind::Down => Manner::Once(false),
+        EventKind::Recv | EventKind::Timer | EventKind::Sync => Manner::Once(told && grain == Grain::Fine),
+    }
+}
+
+/// What makes an event the same as another.
+fn signature(plan: &Plan, event: &TraceEvent, exact: bool) -> Signature {
+    let step = event.step.and_then(|at| plan.script.steps.get(at)).map(step_line).unwrap_or_default();
+    let text = format!("{} {step} {}", event.text, remarks(event));
+    let subject = event.subject.map(|Subject { from, to, name, .. }| (from, to, name));
+    let text = if exact { text } else { numberless(&text) };
+    (event.kind.word(), event.node, event.role, subject, text)
+}
+
+type Signature = (&'static str, Option<NodeId>, Option<Role>, Option<(NodeId, NodeId, &'static str)>, String);

@@ -1,0 +1,150 @@
+//! The text trace: a recorded run as a story, one event a line, with a lane per server.
+//!
+//! It holds no hash, no time of day and no path, so that it changes only with behaviour.
+
+use crate::story::{Item, Story};
+use crate::words::clock;
+use whitewater_plan::Plan;
+use whitewater_sim::{EventKind, Outcome, Role, TraceEvent, Verdict};
+
+/// Columns of a line before the margin.
+const TEXT_WIDTH: usize = 52;
+
+/// Columns of the margin.
+const MARGIN_WIDTH: usize = 60;
+
+/// A recorded run as text, with `title` before everything else. A run that was not recorded gives its verdict only.
+pub fn render(plan: &Plan, outcome: &Outcome, title: &str) -> String {
+    let mut out = String::new();
+    out.push_str(&header(plan, outcome, title));
+    if let Some(story) = Story::of(plan, outcome) {
+        out.push('\n');
+        out.push_str(&head_line(plan));
+        for item in &story.items {
+            match item {
+                Item::Event(at) => out.push_str(&event_lines(&story, &story.trace.events[*at])),
+                Item::Fold(fold) => {
+                    let (first, last) = fold.times();
+                    let lanes = "   ".repeat(plan.script.servers);
+                    let text = format!("{} (since {})", fold.text(), clock(first));
+                    out.push_str(&format!("{:>9} {:>11}  {lanes} {:<9} {text}\n", clock(last), "", "…"));
+                }
+            }
+        }
+        out.push('\n');
+        for (node, state) in &story.trace.final_states {
+            out.push_str(format!(" {node:<3} {state}").trim_end());
+            out.push('\n');
+        }
+    }
+    out.push('\n');
+    out.push_str(&verdict_lines(plan, outcome));
+    out
+}
+
+/// What is run, and how it ends.
+fn header(plan: &Plan, outcome: &Outcome, title: &str) -> String {
+    let script = &plan.script;
+    let (low, high) = (script.network.delay_low, script.network.delay_high);
+    let delay = if low == high { low.to_string() } else { format!("{low}..{high}") };
+    let servers = if script.servers == 1 { "1 server".into() } else { format!("{} servers", script.servers) };
+    let seed = format!("seed 0x{:x}", script.seed);
+    let mut out = [title, &seed, &servers, &format!("delay {delay}"), &ending(outcome)].join("    ");
+    out.push('\n');
+    let options: Vec<String> = plan.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if !options.is_empty() {
+        out.push_str(&format!("{} with {}\n", plan.system, options.join(" ")));
+    }
+    out
+}
+
+/// The verdict in two words.
+fn ending(outcome: &Outcome) -> String {
+    match &outcome.verdict {
+        Verdict::Pass => String::from("passes"),
+        Verdict::Violated(violation) => format!("violates {}", violation.rule),
+        other => other.rule().to_owned(),
+    }
+}
+
+fn head_line(plan: &Plan) -> String {
+    let lanes: String = (1..=plan.script.servers).map(|n| format!("{:<3}", format!("n{n}"))).collect();
+    format!("{:>9} {:>5} {:<5}  {}\n", "ms", "event", "cause", lanes.trim_end())
+}
+
+/// An event's line, and further ones if its margin is long.
+fn event_lines(story: &Story<'_>, event: &TraceEvent) -> String {
+    let number = story.number(event.id).map_or(String::new(), |n| format!("e{n}"));
+    let cause = story.cause_number(event.id).map_or(String::new(), |n| format!("<e{n}"));
+    let lanes = lanes(story, event);
+    let (word, text) = (event.kind.word(), story.text(event));
+    let left = format!("{:>9} {number:>5} {cause:<5}  {lanes} {word:<9} ", clock(event.time));
+    let margin = wrapped(&story.margin(event), MARGIN_WIDTH);
+    let mut out = String::new();
+    let indent = left.chars().count() + TEXT_WIDTH;
+    match margin.split_first() {
+        None => out.push_str(&format!("{left}{text}")),
+        Some((first, _)) => out.push_str(&format!("{left}{text:<TEXT_WIDTH$} | {first}")),
+    }
+    let mut lines = vec![out.trim_end().to_owned()];
+    lines.extend(margin.iter().skip(1).map(|line| format!("{:indent$} | {line}", "")));
+    lines.join("\n") + "\n"
+}
+
+/// A column per server; the one that acts shows its role, or `x` if it goes down.
+fn lanes(story: &Story<'_>, event: &TraceEvent) -> String {
+    let crashed = match event.kind {
+        EventKind::Open => crashed_by(story, event),
+        _ => None,
+    };
+    let acting = event.node.or(crashed);
+    let letter = match (event.kind, event.role) {
+        (EventKind::Crash | EventKind::Open, _) | (_, None) => 'x',
+        (_, Some(Role::None)) => '-',
+        (_, Some(role)) => role.letter(),
+    };
+    let lane = |server: usize| match acting {
+        Some(node) if node.is_server() && node.position() == server => format!(" {letter} "),
+        _ => String::from("   "),
+    };
+    (0..story.plan.script.servers).map(lane).collect()
+}
+
+/// The node that a step crashes as it begins.
+fn crashed_by(story: &Story<'_>, open: &TraceEvent) -> Option<whitewater_sim::NodeId> {
+    let events = &story.trace.events;
+    let at = events.partition_point(|e| e.id <= open.id);
+    let crash = events.get(at).filter(|e| e.kind == EventKind::Crash && e.cause == open.id)?;
+    crash.node
+}
+
+/// The verdict with its rule's claim and the first suspect.
+fn verdict_lines(plan: &Plan, outcome: &Outcome) -> String {
+    let mut out = match &outcome.verdict {
+        Verdict::Pass => String::from(" passes: every rule held, and what was owed was paid\n"),
+        Verdict::Violated(violation) => {
+            format!(" violates {}: {}\n   \"{}\"\n", violation.rule, violation.message, violation.claim)
+        }
+        other => format!(" {}: {other}\n", other.rule()),
+    };
+    let suspect = Story::of(plan, outcome).and_then(|story| story.sentence(story.suspect?));
+    if let Some(suspect) = suspect {
+        out.push_str(&format!("   first suspect {suspect}\n"));
+    }
+    out
+}
+
+/// A text in lines of at most `width` characters, broken between words.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,65 @@
+//! The words texts share: times, steps, and texts that differ only in their numbers.
+
+use whitewater_plan::text::script_lines;
+use whitewater_sim::{NodeId, Script, Step, Time, TraceEvent};
+
+/// A time in milliseconds with two digits after the point, rounded down.
+pub(crate) fn clock(time: Time) -> String {
+    let hundredths = time.nanos() / 10_000;
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
+/// The line of a step without its note.
+pub(crate) fn step_line(step: &Step) -> String {
+    let alone = Script { steps: vec![Step { note: None, ..step.clone() }], ..Script::default() };
+    script_lines(&alone).pop().unwrap_or_default()
+}
+
+/// The text with every number replaced by `#`, so that texts that say the same of other numbers are equal. Nodes such as
+/// `n2` keep theirs.
+pub(crate) fn numberless(text: &str) -> String {
+    let parts = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
+    parts.map(|part| if is_node(part) { part.to_owned() } else { masked(part) }).collect()
+}
+
+/// Whether a word, with whatever ends it, is the name of a node.
+fn is_node(part: &str) -> bool {
+    part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).parse::<NodeId>().is_ok()
+}
+
+fn masked(part: &str) -> String {
+    let mut out = String::with_capacity(part.len());
+    for c in part.chars() {
+        match c {
+            '0'..='9' if out.ends_with('#') => {}
+            '0'..='9' => out.push('#'),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// The remarks of an event in one line, but for when a message will arrive, which its arrival shows.
+pub(crate) fn remarks(event: &TraceEvent) -> String {
+    let told: Vec<&str> =
+        event.notes.iter().map(String::as_str).filter(|n| !n.starts_with("arrives ")).collect();
+    told.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_shown_in_milliseconds() {
+        assert_eq!(clock(Time::from_nanos(0)), "0.00");
+        assert_eq!(clock(Time::from_nanos(4_219_999)), "4.21");
+        assert_eq!(clock(Time::from_millis(1_200)), "1200.00");
+    }
+
+    #[test]
+    fn numbers_are_masked_and_names_are_not() {
+        assert_eq!(numberless("n1->n2 Rows Term:12 Log:3/144"), "n1->n2 Rows Term:# Log:#/#");
+        assert_eq!(numberless("op17 x=1"), "op# x=#");
+    }
+}
