@@ -32,6 +32,22 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
+    /// The exit with that code. Panics if there is none.
+    pub(crate) fn of_code(code: u8) -> Exit {
+        let all = [
+            Exit::Clean,
+            Exit::Found,
+            Exit::Usage,
+            Exit::Nondeterministic,
+            Exit::NothingRan,
+            Exit::Stale,
+            Exit::Unknown,
+            Exit::Bug,
+            Exit::Interrupted,
+        ];
+        all.into_iter().find(|exit| *exit as u8 == code).expect("every code has a meaning")
+    }
+
     /// The code of the first of several commands that was not clean.
     pub fn and(self, later: Exit) -> Exit {
         if self == Exit::Clean { later } else { self }

@@ -1,7 +1,34 @@
 //! Every verb of the command line over a list of systems.
+//!
+//! A project that tests a system of its own has a package of a few lines whose `main` returns
+//! `whitewater_cli::main(systems![MY_SYSTEM])`. Only this crate reads the environment, the clock, files and the
+//! terminal; everything below it is told what it needs.
 
+mod commit;
+mod duration;
 mod exit;
+mod files;
+mod interrupt;
+mod progress;
+mod runner;
 mod screen;
+mod telling;
+mod typed;
+mod verb;
 
 pub use exit::Exit;
+pub use runner::{Extra, main, main_with};
 pub use screen::{Format, Screen};
+pub use whitewater_sim::System;
+
+/// The systems a command line is for.
+pub type Systems = &'static [&'static dyn System];
+
+/// Makes the list of systems that [`main`] takes: `systems![RELAY, KV]`, each of them a static.
+#[macro_export]
+macro_rules! systems {
+    ($($system:expr),+ $(,)?) => {{
+        static SYSTEMS: &[&dyn $crate::System] = &[$(&$system),+];
+        SYSTEMS
+    }};
+}

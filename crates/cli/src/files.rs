@@ -1,0 +1,65 @@
+//! Files: found from any folder of the project, written whole or not at all.
+
+use anyhow::{Context, bail};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The folder of that name in this folder or the nearest one above that has it; else the one it would be here.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    let found = here.ancestors().map(|above| above.join(name)).find(|path| path.is_dir());
+    let found = found.unwrap_or_else(|| here.join(name));
+    // Shorter, and the same on every machine.
+    found.strip_prefix(&here).map(Path::to_path_buf).unwrap_or(found)
+}
+
+/// The JSON files of a folder by name; none if there is no such folder.
+///
+/// # Errors
+/// The folder cannot be read.
+pub(crate) fn json_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn read(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))
+}
+
+/// Writes a file under another name and then gives it its own, so that nobody ever meets half of it.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        bail!("{}: is no name for a file", path.display());
+    };
+    let beside = folder.join(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
+    let write = || -> std::io::Result<()> {
+        if !folder.as_os_str().is_empty() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut file = fs::File::create(&beside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write()
+        .inspect_err(|_| drop(fs::remove_file(&beside)))
+        .with_context(|| format!("{}: cannot be written", path.display()))
+}

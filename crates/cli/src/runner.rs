@@ -1,0 +1,72 @@
+//! From what was typed to an exit code: parses, runs the verb, and says what went wrong.
+
+use crate::typed::{Given, Typed, Verb};
+use crate::verb::{bench, demo, fuzz, replay, scenario};
+use crate::{Exit, Screen, Systems};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+/// A verb of one project only, such as the one that runs its tests.
+pub struct Extra {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+    /// Does it. An error is told and ends the process with [`Exit::Usage`].
+    pub run: fn(&Screen) -> anyhow::Result<Exit>,
+}
+
+/// The command line over `systems`.
+pub fn main(systems: Systems) -> ExitCode {
+    main_with(systems, &[])
+}
+
+/// The command line over `systems`, with further verbs.
+pub fn main_with(systems: Systems, extras: &[Extra]) -> ExitCode {
+    let command = extras.iter().fold(Typed::command(), |command, extra| {
+        command.subcommand(clap::Command::new(extra.name).about(extra.about))
+    });
+    let outcome = command.try_get_matches().map_err(anyhow::Error::from).and_then(|matches| {
+        let (name, of_verb) = matches.subcommand().expect("a verb is required");
+        match extras.iter().find(|extra| extra.name == name) {
+            Some(extra) => guarded(|| (extra.run)(&Screen::new(crate::Format::Human))),
+            None => {
+                let typed = Typed::from_arg_matches(&matches)?;
+                guarded(|| run(typed.verb, of_verb, systems))
+            }
+        }
+    });
+    outcome.unwrap_or_else(|error| refuse(&error)).into()
+}
+
+fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exit> {
+    let screen = Screen::new(verb.format());
+    match verb {
+        Verb::Demo(typed) => demo::run(&typed, systems, &screen),
+        Verb::Fuzz(typed) => fuzz::run(&typed, &Given(matches), systems, &screen),
+        Verb::Replay(typed) => replay::run(&typed, systems, &screen),
+        Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
+        Verb::Bench(typed) => bench::run(&typed, systems, &screen),
+    }
+}
+
+/// A panic that reaches this far is a bug of the framework; it must not look like a finding.
+fn guarded(verb: impl FnOnce() -> anyhow::Result<Exit>) -> anyhow::Result<Exit> {
+    catch_unwind(AssertUnwindSafe(verb)).unwrap_or_else(|_| {
+        Screen::new(crate::Format::Human)
+            .remark("This is a bug of Whitewater itself, not of what it tests. Please report what is above.");
+        Ok(Exit::Bug)
+    })
+}
+
+/// Says what was wrong with the command line or a file.
+fn refuse(error: &anyhow::Error) -> Exit {
+    if let Some(usage) = error.downcast_ref::<clap::Error>() {
+        // Help and version are errors of clap, too, and go to standard output; who closed it needs no help.
+        let _ = usage.print();
+        return if usage.exit_code() == 0 { Exit::Clean } else { Exit::Usage };
+    }
+    Screen::new(crate::Format::Human).remark(&format!("error: {error:#}"));
+    Exit::Usage
+}

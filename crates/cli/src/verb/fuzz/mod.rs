@@ -1,0 +1,126 @@
+//! `fuzz`: searches seeds for runs that break a rule; with one seed alone, does that run twice and tells it.
+
+mod meaning;
+mod watch;
+
+use crate::progress::Progress;
+use crate::typed::{FormatTyped, Given};
+use crate::{Exit, Screen, Systems, duration, interrupt};
+pub(crate) use meaning::Amount;
+use meaning::{Meaning, Seeds};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use watch::Watch;
+use whitewater_hunt::{Budget, Campaign, REPEAT_ONE_IN, campaign};
+use whitewater_plan::{Profile, Restrictions, parse_seed};
+
+/// Searches seeds for runs that break a rule.
+///
+/// Without a budget it searches for 60 seconds from a fresh base seed, which it prints. Run i has seed base+i. One seed
+/// without a budget is one run, done twice.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Typed {
+    /// The first seed: decimal, hexadecimal with 0x, or a commit id. Alone: the only one.
+    #[arg(long, value_name = "S", value_parser = parse_seed, env = "WHITEWATER_SEED", help_heading = "Seeds")]
+    seed: Option<u64>,
+    /// The seeds from A up to but not including B.
+    #[arg(long, value_name = "A..B", value_parser = meaning::parse_range, env = "WHITEWATER_SEEDS", help_heading = "Seeds")]
+    seeds: Option<(u64, u64)>,
+    /// Stop once so many messages were delivered: the budget that means the same on every machine.
+    #[arg(long, value_name = "N", env = "WHITEWATER_DELIVERIES", help_heading = "Budget")]
+    deliveries: Option<u64>,
+    /// Stop after so many runs.
+    #[arg(long, value_name = "N", env = "WHITEWATER_RUNS", help_heading = "Budget")]
+    runs: Option<u64>,
+    /// Stop after so much real time, such as 60s or 10m.
+    #[arg(long = "for", id = "for", value_name = "TIME", value_parser = duration::parse, env = "WHITEWATER_FOR", help_heading = "Budget")]
+    time: Option<Duration>,
+    #[command(flatten)]
+    restricted: Restricted,
+    /// Threads; as many as there are cores unless given. The result does not depend on it.
+    #[arg(long, value_name = "N", env = "WHITEWATER_JOBS")]
+    jobs: Option<usize>,
+    /// Go on after a failure.
+    #[arg(long)]
+    keep_going: bool,
+    /// Write every failure into a file in this folder, for `replay`.
+    #[arg(long, value_name = "DIR", env = "WHITEWATER_SAVE")]
+    save: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) format: FormatTyped,
+    /// Say where each value comes from; with one seed, print its plan.
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// What a draw may be restricted to.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Restrictions")]
+pub(crate) struct Restricted {
+    /// Only this system.
+    #[arg(long, value_name = "NAME", env = "WHITEWATER_SYSTEM")]
+    system: Option<String>,
+    /// Only this profile: calm, swarm.
+    #[arg(long, value_name = "PROFILE", env = "WHITEWATER_PROFILE")]
+    profile: Option<Profile>,
+    /// Give an option of the system a value; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = meaning::parse_setting)]
+    set: Vec<(String, String)>,
+}
+
+impl Restricted {
+    /// What it means for the draw.
+    pub(crate) fn meaning(&self) -> Restrictions {
+        Restrictions { system: self.system.clone(), profile: self.profile, set: self.set.clone() }
+    }
+}
+
+/// Does what was typed.
+pub(crate) fn run(
+    typed: &Typed,
+    given: &Given<'_>,
+    systems: Systems,
+    screen: &Screen,
+) -> anyhow::Result<Exit> {
+    let meaning = Meaning::of(typed, given)?;
+    // Wrong names are refused before anything is printed.
+    whitewater_plan::generate(systems, meaning.start(), &meaning.restrictions).map_err(anyhow::Error::msg)?;
+    if let Seeds::One(seed) = meaning.seeds {
+        return watch::one(seed, &meaning, systems, screen);
+    }
+    search(&meaning, systems, screen)
+}
+
+fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    meaning.announce(screen);
+    let interrupted = interrupt::flag();
+    let begun = Instant::now();
+    let progress = Progress::begin(screen, meaning.amount);
+    let watch = Watch::new(meaning, systems, screen, &progress, &interrupted);
+    let over = || matches!(meaning.amount, Amount::Time(time) if begun.elapsed() >= time);
+    let budget = match meaning.amount {
+        Amount::Deliveries(deliveries) => Budget::Deliveries(deliveries),
+        Amount::Runs(runs) => Budget::Runs(runs),
+        Amount::Time(_) => Budget::Until(&over),
+    };
+    let search = Campaign {
+        systems,
+        restrictions: meaning.restrictions.clone(),
+        start: meaning.start(),
+        end: meaning.end(),
+        budget,
+        jobs: meaning.jobs,
+        keep_going: meaning.keep_going,
+        repeat_one_in: REPEAT_ONE_IN,
+    };
+    let summary = campaign(&search, &watch, &interrupted).map_err(anyhow::Error::msg)?;
+    progress.end();
+    // A reader that went away also stops the search; that is no Ctrl-C.
+    let interrupted = interrupted.load(Ordering::SeqCst) && !screen.is_closed();
+    watch.finish(&summary, begun.elapsed(), interrupted)?;
+    Ok(match interrupted {
+        true => Exit::Interrupted,
+        false => Exit::of_code(summary.exit_code()),
+    })
+}

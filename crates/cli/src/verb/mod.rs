@@ -1,0 +1,9 @@
+//! The verbs, one file each: what was typed, what it means, and doing it.
+
+pub(crate) mod bench;
+pub(crate) mod demo;
+pub(crate) mod fuzz;
+pub(crate) mod replay;
+pub(crate) mod scenario;
+
+pub(crate) use fuzz::Amount;

@@ -1,0 +1,33 @@
+//! `scenario check`: reads scenario files and says what is wrong with them, without running them.
+
+use super::{chosen, load, nothing};
+use crate::{Exit, Screen, Systems};
+
+/// Reads scenario files without running them, all of them if none is named.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Typed {
+    /// Names of scenarios, or files.
+    #[arg(value_name = "NAME|FILE")]
+    names: Vec<String>,
+}
+
+pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    let files = chosen(&typed.names)?;
+    if files.is_empty() {
+        return Ok(nothing(screen));
+    }
+    let mut exit = Exit::Clean;
+    for file in files {
+        match load(&file, systems) {
+            Ok(scenario) => {
+                screen.print(&format!("{}: {} variants", file.display(), scenario.variants.len()))
+            }
+            // One wrong file must not hide what is wrong with the next.
+            Err(error) => {
+                screen.remark(&format!("error: {error:#}"));
+                exit = Exit::Usage;
+            }
+        }
+    }
+    Ok(exit)
+}

@@ -1,0 +1,77 @@
+//! `scenario`: named races in files; lists, runs, checks, shows, formats and begins them.
+
+mod check;
+mod fmt;
+mod list;
+mod new;
+mod run;
+mod show;
+
+use crate::{Exit, Screen, Systems, files};
+use anyhow::anyhow;
+use std::path::{Path, PathBuf};
+use whitewater_plan::Scenario;
+
+/// Named races in files: a script, notes, and variants side by side.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Typed {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    List(list::Typed),
+    Run(run::Typed),
+    Check(check::Typed),
+    Show(show::Typed),
+    Fmt(fmt::Typed),
+    New(new::Typed),
+}
+
+/// Does what was typed.
+pub(crate) fn run(typed: Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    match typed.action {
+        Action::List(_) => list::run(systems, screen),
+        Action::Run(typed) => run::run(&typed, systems, screen),
+        Action::Check(typed) => check::run(&typed, systems, screen),
+        Action::Show(typed) => show::run(&typed, systems, screen),
+        Action::Fmt(typed) => fmt::run(&typed, systems, screen),
+        Action::New(typed) => new::run(&typed, systems, screen),
+    }
+}
+
+/// The files meant by names of scenarios or files; all scenarios if none is named.
+fn chosen(names: &[String]) -> anyhow::Result<Vec<PathBuf>> {
+    let all = files::json_files(&files::folder("scenarios"))?;
+    if names.is_empty() {
+        return Ok(all);
+    }
+    names.iter().map(|name| find(name, &all)).collect()
+}
+
+fn find(name: &str, all: &[PathBuf]) -> anyhow::Result<PathBuf> {
+    let path = Path::new(name);
+    if path.is_file() {
+        return Ok(path.to_path_buf());
+    }
+    let stem = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    all.iter().find(|path| stem(path) == name).cloned().ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(stem).collect();
+        match names.is_empty() {
+            true => anyhow!("there is no scenario or file `{name}`; there are none in this project"),
+            false => anyhow!("there is no scenario or file `{name}`; there are: {}", names.join(", ")),
+        }
+    })
+}
+
+/// Reads a scenario file.
+fn load(path: &Path, systems: Systems) -> anyhow::Result<Scenario> {
+    Ok(Scenario::parse(&path.display().to_string(), &files::read(path)?, systems)?)
+}
+
+/// Says that there is no scenario, which must not look like success.
+fn nothing(screen: &Screen) -> Exit {
+    screen.remark("nothing ran: there are no scenarios in this project");
+    Exit::NothingRan
+}

@@ -1,0 +1,69 @@
+//! `scenario new`: begins a scenario file that runs as it is and waits for its race.
+
+use crate::{Exit, Screen, Systems, files};
+use anyhow::{anyhow, bail};
+use whitewater_plan::{Expect, Scenario, Variant};
+use whitewater_sim::{Options, Script};
+
+/// Begins a scenario: writes a file that runs as it is.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Typed {
+    /// Its name in kebab-case, which is that of the file without `.json`.
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The system it is for; the first of the project if none is named.
+    #[arg(long, value_name = "NAME", env = "WHITEWATER_SYSTEM")]
+    system: Option<String>,
+}
+
+pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    let name = kebab(&typed.name)?;
+    let names: Vec<_> = systems.iter().map(|system| system.name()).collect();
+    let wanted = typed.system.as_deref().or(names.first().copied()).unwrap_or_default();
+    if !names.contains(&wanted) {
+        return Err(anyhow!("there is no system `{wanted}`; there are: {}", names.join(", ")));
+    }
+    let file = files::folder("scenarios").join(format!("{name}.json"));
+    if file.exists() {
+        bail!("{}: there is one already; choose another name", file.display());
+    }
+    let scenario = Scenario {
+        name: name.to_owned(),
+        notes: vec!["What happens, and why it matters.".to_owned()],
+        source: None,
+        system: wanted.to_owned(),
+        options: Options::new(),
+        script: Script::default(),
+        variants: vec![Variant { name: "default".to_owned(), options: Options::new(), expect: Expect::Pass }],
+    };
+    files::write_whole(&file, &scenario.format())?;
+    screen.print(&format!(
+        "{}: written; add steps to it, then `cargo xtask scenario run {name}`",
+        file.display()
+    ));
+    Ok(Exit::Clean)
+}
+
+fn kebab(name: &str) -> anyhow::Result<&str> {
+    let word =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    match name.split('-').all(word) {
+        true => Ok(name),
+        false => Err(anyhow!(
+            "`{name}` is no name for a scenario: write small words with hyphens between, as in leader-announce-before-relay-ready"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_small_words_with_hyphens_between() {
+        assert!(kebab("two-leaders-1").is_ok());
+        for name in ["", "Two", "two_leaders", "-two", "two--leaders", "../two", "two.json"] {
+            assert!(kebab(name).is_err(), "{name}");
+        }
+    }
+}

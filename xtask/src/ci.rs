@@ -1,0 +1,128 @@
+//! `ci`: everything that must hold before a change lands, with cargo, rustfmt and clippy and nothing else.
+
+use crate::readme::promises;
+use anyhow::Context;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use whitewater_cli::{Exit, Screen};
+
+/// How long the search with the commit as its seed takes.
+const SEARCH: &str = "20s";
+/// How long a search of the README takes that names no budget; a person who types it waits a minute.
+const README_SEARCH: &str = "10s";
+
+/// One thing that must hold: a command and the exit code it must have.
+struct Step {
+    name: String,
+    program: PathBuf,
+    arguments: Vec<String>,
+    variables: Vec<(&'static str, &'static str)>,
+    code: i32,
+}
+
+/// Runs every step, also after one has failed, so that one run tells everything.
+///
+/// # Errors
+/// The README cannot be read, or a command cannot be started.
+pub(crate) fn run(screen: &Screen) -> anyhow::Result<Exit> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the top folder")?;
+    let begun = Instant::now();
+    let mut lines = Vec::new();
+    let mut failed = 0;
+    for step in steps(root)? {
+        screen.remark(&format!("\nci: {}: {}", step.name, step.text()));
+        let (wrong, took) = step.run(root)?;
+        failed += u32::from(wrong.is_some());
+        let verdict = wrong.unwrap_or_else(|| "ok".to_owned());
+        lines.push(format!(
+            "ci: {:>6.1} s  {:<9}  {}  {verdict}",
+            took.as_secs_f64(),
+            step.name,
+            step.text()
+        ));
+    }
+    screen.print(&format!("\n{}", lines.join("\n")));
+    let took = begun.elapsed().as_secs();
+    screen.print(&match failed {
+        0 => format!("ci: all {} steps hold, after {took} s", lines.len()),
+        _ => format!("ci: {failed} of {} steps FAILED, after {took} s", lines.len()),
+    });
+    Ok(if failed == 0 { Exit::Clean } else { Exit::Found })
+}
+
+/// Cheap ones first.
+fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
+    let own = std::env::current_exe().context("this program has no path")?;
+    let own = |name: &str, words: &str| Step::new(name, &own, words);
+    let cargo = |name: &str, words: &str| Step::new(name, &cargo(), words);
+    let mut steps = vec![
+        cargo("format", "fmt --all --check"),
+        own("scenarios", "scenario check"),
+        own("scenarios", "scenario fmt --check"),
+        own("scenarios", "scenario run"),
+        own("seeds", "replay --check seeds"),
+        cargo("lints", "clippy --workspace --all-targets --quiet -- -D warnings"),
+        cargo("tests", "test --workspace --no-fail-fast"),
+    ];
+    let readme = std::fs::read_to_string(root.join("README.md")).context("README.md cannot be read")?;
+    for promise in promises(&readme)? {
+        let words = promise.words[1..].join(" ");
+        if words != "xtask ci" {
+            let mut step = cargo("README", &words);
+            step.code = promise.code;
+            step.variables.push(("WHITEWATER_FOR", README_SEARCH));
+            steps.push(step);
+        }
+    }
+    steps.push(own("search", &format!("fuzz --seed {} --for {SEARCH}", commit(root))));
+    Ok(steps)
+}
+
+fn cargo() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
+}
+
+/// The commit that is tested: each one searches other seeds, and everybody who has the commit has the seed.
+fn commit(root: &Path) -> String {
+    let output = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root).output();
+    let commit = output.ok().filter(|output| output.status.success());
+    commit.map_or_else(|| "1".to_owned(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+impl Step {
+    fn new(name: &str, program: &Path, words: &str) -> Step {
+        Step {
+            name: name.to_owned(),
+            program: program.to_path_buf(),
+            arguments: words.split_whitespace().map(str::to_owned).collect(),
+            variables: Vec::new(),
+            code: 0,
+        }
+    }
+
+    fn text(&self) -> String {
+        let program = self.program.file_stem().unwrap_or_default().to_string_lossy();
+        format!("{program} {}", self.arguments.join(" "))
+    }
+
+    /// Runs it; gives what is wrong, if something is, and how long it took.
+    fn run(&self, root: &Path) -> anyhow::Result<(Option<String>, Duration)> {
+        let begun = Instant::now();
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).current_dir(root);
+        // Nothing that whoever runs this has set may change what is tested.
+        std::env::vars_os()
+            .map(|(name, _)| name)
+            .filter(|name| name.to_string_lossy().starts_with("WHITEWATER_"))
+            .for_each(|name| drop(command.env_remove(name)));
+        let status = command.envs(self.variables.iter().copied()).status();
+        let status = status.with_context(|| format!("{} cannot be started", self.text()))?;
+        let wrong = match status.code() {
+            Some(code) if code == self.code => None,
+            Some(code) => Some(format!("FAILED: exit {code} instead of {}", self.code)),
+            None => Some("FAILED: ended by a signal".to_owned()),
+        };
+        Ok((wrong, begun.elapsed()))
+    }
+}

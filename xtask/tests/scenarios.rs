@@ -1,0 +1,92 @@
+//! Every scenario and variant does what is expected of it, and its trace is the one in `scenarios/snapshots`.
+//!
+//! A trace holds no hash, time of day or path: it changes when behaviour does, and the difference is the review.
+
+mod support;
+
+use std::fs;
+use support::root;
+use whitewater_hunt::{meets, scenario_text};
+use whitewater_plan::Scenario;
+use whitewater_relay::RELAY;
+use whitewater_sim::System;
+
+static SYSTEMS: &[&dyn System] = &[&RELAY];
+
+/// One test per scenario and variant; a file or variant that is not listed fails the last test.
+macro_rules! scenarios {
+    ($($scenario:ident: $($variant:ident),+;)+) => {
+        $(mod $scenario {
+            $(#[test]
+            fn $variant() {
+                super::holds(stringify!($scenario), stringify!($variant));
+            })+
+        })+
+        const LISTED: &[(&str, &[&str])] = &[$((stringify!($scenario), &[$(stringify!($variant)),+])),+];
+    };
+}
+
+scenarios! {
+    leader_announce_before_relay_ready: drop, latch, mailbox;
+}
+
+fn holds(scenario: &str, variant: &str) {
+    let (scenario, variant) = (kebab(scenario), kebab(variant));
+    let scenario = read(&scenario);
+    let system = SYSTEMS.iter().find(|s| s.name() == scenario.system).expect("the system is one of ours");
+    let (text, outcome) = scenario_text(*system, &scenario, &variant).expect("the scenario runs");
+    let expected = scenario.variants.iter().find(|v| v.name == variant).expect("the variant runs");
+    if let Err(why) = meets(&expected.expect, &outcome.verdict) {
+        panic!("{} @{variant}: {why}", scenario.name);
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(root().join("scenarios/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.set_snapshot_suffix(&variant);
+    settings.bind(|| insta::assert_snapshot!(scenario.name.as_str(), text));
+}
+
+fn kebab(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+fn read(name: &str) -> Scenario {
+    let file = format!("scenarios/{name}.json");
+    let json = fs::read_to_string(root().join(&file)).expect("a listed scenario has its file");
+    Scenario::parse(&file, &json, SYSTEMS).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn every_scenario_and_every_variant_has_its_test() {
+    let mut listed: Vec<(String, Vec<String>)> = LISTED
+        .iter()
+        .map(|(name, variants)| (kebab(name), variants.iter().map(|v| kebab(v)).collect()))
+        .collect();
+    let mut there: Vec<(String, Vec<String>)> = support::tracked()
+        .into_iter()
+        .filter(|path| path.parent() == Some("scenarios".as_ref()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .map(|path| path.file_stem().expect("a file has a name").to_string_lossy().into_owned())
+        .map(|name| {
+            let variants = read(&name).variants.into_iter().map(|variant| variant.name).collect();
+            (name, variants)
+        })
+        .collect();
+    listed.sort();
+    there.sort();
+    assert_eq!(listed, there, "add what is missing to `scenarios!` in this file");
+}
+
+#[test]
+fn every_snapshot_belongs_to_a_variant() {
+    let snapshots =
+        support::tracked().into_iter().filter(|path| path.extension().is_some_and(|e| e == "snap"));
+    for path in snapshots.filter(|path| path.starts_with("scenarios/snapshots")) {
+        let stem = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+        let known = LISTED.iter().any(|(name, variants)| {
+            variants.iter().any(|variant| stem == format!("{}@{}", kebab(name), kebab(variant)))
+        });
+        assert!(known, "{}: no scenario and variant has this snapshot any more; remove it", path.display());
+    }
+}
