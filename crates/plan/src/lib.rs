@@ -12,6 +12,9 @@ mod seed;
 mod suggest;
 pub mod text;
 
+#[cfg(test)]
+mod testing;
+
 pub use error::InputError;
 pub use generate::{Restrictions, generate};
 pub use plan::{PLAN_VERSION, Plan, Profile};

@@ -78,3 +78,7 @@ pub(crate) fn find_system(
         format!("there is no system `{name}`; {}", listed(name, &names))
     })
 }
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,299 @@
+//! Properties of generated plans: valid, printable, independent decisions, faults in about half of the runs.
+
+use super::weights as w;
+use super::*;
+use crate::testing::{LAKE, POND, SYSTEMS};
+use crate::text::{parse_script, print_step, script_lines};
+use std::collections::{BTreeMap, BTreeSet};
+use whitewater_sim::{Action, NodeId, Script, Span, Step, Target, Time, Trigger};
+
+const SEEDS: std::ops::Range<u64> = 0..600;
+
+fn pond(set: &[(&str, &str)]) -> Restrictions {
+    Restrictions {
+        system: Some("pond".to_owned()),
+        profile: None,
+        set: set.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
+    }
+}
+
+fn plan(seed: u64, restrictions: &Restrictions) -> Plan {
+    generate(&SYSTEMS, seed, restrictions).unwrap()
+}
+
+fn faults(script: &Script) -> impl Iterator<Item = &Step> {
+    script.steps.iter().filter(|step| !matches!(step.action, Action::Operate { .. }))
+}
+
+#[test]
+fn the_same_seed_gives_the_same_plan_and_another_seed_another() {
+    assert_eq!(plan(7, &pond(&[])), plan(7, &pond(&[])));
+    assert_ne!(plan(7, &pond(&[])).script, plan(8, &pond(&[])).script);
+}
+
+#[test]
+fn every_plan_is_valid_and_reads_back_as_it_was_printed() {
+    for seed in SEEDS {
+        let Plan { script, .. } = plan(seed, &pond(&[]));
+        assert_eq!(script.validate(), Ok(()), "seed {seed}");
+        let lines = script_lines(&script);
+        assert_eq!(parse_script(&lines, Some(&POND)), Ok(script), "seed {seed}: {lines:#?}");
+    }
+}
+
+#[test]
+fn a_seed_alone_decides_the_system() {
+    let systems: BTreeSet<String> = SEEDS.map(|seed| plan(seed, &Restrictions::default()).system).collect();
+    assert_eq!(systems, BTreeSet::from(["lake".to_owned(), "pond".to_owned()]));
+}
+
+#[test]
+fn a_system_without_names_is_planned_for_as_well() {
+    let lake = Restrictions { system: Some("lake".to_owned()), ..Restrictions::default() };
+    for seed in SEEDS {
+        let Plan { script, .. } = plan(seed, &lake);
+        assert_eq!(parse_script(&script_lines(&script), Some(&LAKE)), Ok(script), "seed {seed}");
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
+    let refusal = |restrictions: &Restrictions| generate(&SYSTEMS, 1, restrictions).unwrap_err();
+    let unknown = Restrictions { system: Some("ponds".to_owned()), ..Restrictions::default() };
+    assert_eq!(refusal(&unknown), "there is no system `ponds`; did you mean `pond`? there are pond, lake");
+    assert_eq!(
+        refusal(&pond(&[("annonce", "drop")])),
+        "pond: there is no option `annonce`; there are announce, mode, election, window"
+    );
+    assert_eq!(
+        refusal(&pond(&[("announce", "lose")])),
+        "pond: `announce`: `lose` is not one of its values: drop | latch | mailbox"
+    );
+    assert_eq!("calm".parse(), Ok(Profile::Calm));
+    assert_eq!(
+        "swam".parse::<Profile>(),
+        Err("there is no profile `swam`; did you mean `swarm`? there are calm, swarm".to_owned())
+    );
+}
+
+#[test]
+fn restricting_one_decision_leaves_every_other_as_it_was() {
+    for seed in SEEDS {
+        let free = plan(seed, &pond(&[]));
+        let set = plan(seed, &pond(&[("announce", "drop")]));
+        assert_eq!(set.script, free.script, "seed {seed}");
+        assert_eq!(set.options.given("announce"), Some("drop"));
+        let others = |plan: &Plan| {
+            let all = plan.options.iter().filter(|(name, _)| *name != "announce");
+            all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(others(&set), others(&free), "seed {seed}");
+        // Without a system and its restriction the script of the same seed is the same again.
+        let alone = plan(seed, &Restrictions::default());
+        if alone.system == "pond" {
+            assert_eq!(alone, free, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn the_calm_profile_is_the_swarm_without_its_faults() {
+    for seed in SEEDS {
+        // The option that times follow is held, so that they are the same times.
+        let swarm = plan(seed, &pond(&[("election", "150ms")]));
+        let restrictions = Restrictions { profile: Some(Profile::Calm), ..pond(&[("election", "150ms")]) };
+        let calm = plan(seed, &restrictions);
+        assert_eq!(faults(&calm.script).count(), 0);
+        assert_eq!(calm.script.network.loss, whitewater_sim::Ratio::NEVER);
+        assert_eq!(calm.options.iter().count(), 1);
+        let operations = |plan: &Plan| {
+            let all = plan.script.steps.iter().filter(|step| matches!(step.action, Action::Operate { .. }));
+            all.map(print_step).collect::<Vec<_>>()
+        };
+        assert_eq!(operations(&calm), operations(&swarm), "seed {seed}");
+        let frame = |plan: &Plan| {
+            let Script { servers, clients, horizon, settle, network, .. } = plan.script;
+            (servers, clients, horizon, settle, network.delay_low, network.delay_high)
+        };
+        assert_eq!(frame(&calm), frame(&swarm), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_value_demanded_of_all_nodes_overrules_what_was_drawn_for_one() {
+    for seed in SEEDS {
+        let plan = plan(seed, &pond(&[("mode", "voter")]));
+        let modes: Vec<_> = plan.options.iter().filter(|(name, _)| name.starts_with("mode")).collect();
+        assert_eq!(modes, [("mode", "voter")], "seed {seed}");
+    }
+    let differs = SEEDS.filter(|&seed| plan(seed, &pond(&[])).options.given("mode.n1").is_some()).count();
+    assert_about_half("mode", differs);
+}
+
+fn assert_about_half(what: &str, count: usize) {
+    let runs = SEEDS.count();
+    assert!((runs * 2 / 5..=runs * 3 / 5).contains(&count), "{what} is on in {count} of {runs} runs");
+}
+
+#[test]
+fn each_fault_family_is_on_in_about_half_of_the_runs() {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in SEEDS {
+        let script = plan(seed, &pond(&[])).script;
+        let mut families: BTreeSet<String> = faults(&script).map(family).collect();
+        families.extend((script.network.loss.0 > 0).then(|| "loss".to_owned()));
+        families.extend((script.network.duplicate.0 > 0).then(|| "repeat".to_owned()));
+        families.extend((script.network.reorder.0 > 0).then(|| "reorder".to_owned()));
+        families.into_iter().for_each(|family| *counts.entry(family).or_default() += 1);
+    }
+    let known = [
+        "crash",
+        "crash leader",
+        "crash follower",
+        "cut",
+        "delay",
+        "drop",
+        "duplicate",
+        "hold message",
+        "hold timer",
+        "lasting",
+        "lossy",
+        "loss",
+        "partition",
+        "reorder",
+        "repeat",
+    ];
+    let found: BTreeSet<&str> = counts.keys().map(String::as_str).collect();
+    assert_eq!(found, BTreeSet::from(known));
+    for (family, count) in counts {
+        match family.as_str() {
+            // Two families cut groups apart, so one of them is on in three quarters of the runs.
+            "partition" => {
+                assert!((SEEDS.count() * 2 / 3..SEEDS.count() * 5 / 6).contains(&count), "{count}")
+            }
+            _ => assert_about_half(&family, count),
+        }
+    }
+}
+
+fn family(step: &Step) -> String {
+    if step.until == Some(Trigger::End) {
+        return "lasting".to_owned();
+    }
+    match &step.action {
+        Action::Crash { node: Target::Leader, .. } => "crash leader".to_owned(),
+        Action::Crash { node: Target::Follower(_), .. } => "crash follower".to_owned(),
+        Action::Hold(pattern) if pattern.name.as_ref().unwrap().starts_with(char::is_lowercase) => {
+            "hold timer".to_owned()
+        }
+        Action::Hold(_) => "hold message".to_owned(),
+        _ => print_step(step).split(' ').next().unwrap().to_owned(),
+    }
+}
+
+#[test]
+fn times_fit_the_system() {
+    let mut shortest = Span::from_nanos(u64::MAX);
+    let mut longest = Span::ZERO;
+    for seed in SEEDS {
+        let Plan { script, options, .. } = plan(seed, &pond(&[]));
+        let timing = whitewater_sim::System::timing(&POND, &options);
+        let Script { network, settle, horizon, .. } = &script;
+        assert!(network.delay_low <= network.delay_high);
+        assert!(network.delay_high.times(4) <= timing.election_low, "seed {seed}: nobody would be elected");
+        let round_trip = settle.delay_high.times(2);
+        assert!(round_trip.times(4) <= timing.election_low, "seed {seed}: no progress would be owed");
+        assert!((network.delay_low..=network.delay_high).contains(&settle.delay_high));
+        assert_eq!(settle.limit, timing.election_high.times(w::SETTLE_TIMEOUTS));
+        assert!(*horizon <= timing.election_high.times(w::HORIZON_TIMEOUTS.1));
+        assert!(horizon.times(100) >= timing.election_high.times(w::HORIZON_TIMEOUTS.0 * 99));
+        for step in &script.steps {
+            if let Trigger::At(time) = step.when {
+                assert!(time < Time::ZERO + *horizon, "seed {seed}: {}", print_step(step));
+            }
+            if let Some(Trigger::After(span)) = step.until {
+                assert!(span >= network.delay_low && span <= timing.election_high.times(w::FAULT_TIMEOUTS));
+                shortest = shortest.min(span);
+                longest = longest.max(span);
+            }
+        }
+    }
+    assert!(shortest < Span::from_millis(1), "no short fault: {shortest}");
+    assert!(longest > Span::from_millis(5_000), "no long fault: {longest}");
+}
+
+/// Faults that outlast settling leave a majority up, with all links between its members whole.
+#[test]
+fn a_majority_stays_healthy_and_connected_to_the_end() {
+    let mut lasting_runs = 0;
+    for seed in SEEDS {
+        let script = plan(seed, &pond(&[])).script;
+        let servers: Vec<NodeId> = (0..script.servers).map(NodeId::server).collect();
+        let mut touched: BTreeSet<NodeId> = BTreeSet::new();
+        let lasting: Vec<&Step> =
+            script.steps.iter().filter(|step| step.until == Some(Trigger::End)).collect();
+        for step in &lasting {
+            let node = |target: &Target| match target {
+                Target::Node(node) => *node,
+                _ => panic!("seed {seed}: `{}` may hit anybody", print_step(step)),
+            };
+            match &step.action {
+                Action::Crash { node: victim, .. } => touched.insert(node(victim)),
+                Action::Partition(groups) => {
+                    assert_eq!(groups[0].len(), 1);
+                    touched.insert(node(&groups[0][0]))
+                }
+                Action::Cut { from, .. } => touched.insert(node(from)),
+                other => panic!("seed {seed}: {other:?} lasts"),
+            };
+        }
+        lasting_runs += usize::from(!lasting.is_empty());
+        let healthy = servers.iter().filter(|node| !touched.contains(node)).count();
+        assert!(healthy * 2 > script.servers, "seed {seed}: {healthy} of {}", script.servers);
+    }
+    assert_about_half("lasting", lasting_runs);
+}
+
+#[test]
+fn operations_are_in_order_and_their_number_is_within_its_range() {
+    for seed in SEEDS {
+        let script = plan(seed, &pond(&[])).script;
+        let times: Vec<Time> = script
+            .steps
+            .iter()
+            .filter(|step| matches!(step.action, Action::Operate { .. }))
+            .map(|step| match step.when {
+                Trigger::At(time) => time,
+                _ => panic!("operations have times"),
+            })
+            .collect();
+        assert!((w::OPERATIONS.0..=w::OPERATIONS.1).contains(&(times.len() as u64)));
+        assert!(times.is_sorted());
+    }
+}
+
+/// Whatever names a role or a moment: the leader, somebody who has just won or stands, one message, one timer.
+#[test]
+fn faults_are_aimed_by_role_and_moment() {
+    let lines: Vec<String> = SEEDS
+        .flat_map(|seed| faults(&plan(seed, &pond(&[])).script).map(print_step).collect::<Vec<_>>())
+        .collect();
+    for aim in [
+        "crash leader",
+        "partition leader |",
+        "cut leader->follower",
+        "cut follower->leader",
+        "when any leads",
+        "campaigns after",
+        "arrives",
+        "leaves",
+        "fires",
+        "at storage call",
+        "losing unsynced",
+        "hold relay-ready",
+        "leads until",
+    ] {
+        let hits = lines.iter().filter(|line| line.contains(aim)).count();
+        assert!(hits > 10, "`{aim}` comes only {hits} times");
+    }
+}

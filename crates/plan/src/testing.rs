@@ -1,0 +1,147 @@
+//! A system for the tests of this crate: names, options and operations, and nothing that runs.
+
+use whitewater_sim::{
+    Draw, OptionSpec, Options, Outcome, Script, Span, System, Target, Timing, Values, parse_span,
+};
+
+/// A system that can be planned for.
+pub(crate) struct Pond;
+
+/// Another one beside it.
+pub(crate) struct Lake;
+
+pub(crate) static POND: Pond = Pond;
+pub(crate) static LAKE: Lake = Lake;
+pub(crate) static SYSTEMS: [&dyn System; 2] = [&POND, &LAKE];
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "announce",
+        about: "What becomes of an announcement that comes too early.",
+        values: Values::Words(&["drop", "latch", "mailbox"]),
+        default: "mailbox",
+        per_node: false,
+        drawn: false,
+    },
+    OptionSpec {
+        name: "mode",
+        about: "Whether a node votes and stands for election.",
+        values: Values::Words(&["off", "voter", "candidate"]),
+        default: "candidate",
+        per_node: true,
+        drawn: true,
+    },
+    OptionSpec {
+        name: "election",
+        about: "The election timeout.",
+        values: Values::Time { low: Span::from_millis(50), high: Span::from_millis(400) },
+        default: "150ms",
+        per_node: false,
+        drawn: true,
+    },
+    OptionSpec {
+        name: "window",
+        about: "How many messages may be under way.",
+        values: Values::Number { low: 0, high: 256 },
+        default: "16",
+        per_node: false,
+        drawn: true,
+    },
+];
+
+impl System for Pond {
+    fn name(&self) -> &'static str {
+        "pond"
+    }
+
+    fn about(&self) -> &'static str {
+        "A system for tests."
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        OPTIONS
+    }
+
+    fn rules(&self) -> Vec<(&'static str, &'static str)> {
+        vec![("one-leader", "A term has one leader."), ("catches-up", "Every live follower catches up.")]
+    }
+
+    fn marks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn timing(&self, options: &Options) -> Timing {
+        let low = options.span(OPTIONS, "election");
+        Timing { election_low: low, election_high: low.times(2), heartbeat: low.part(10) }
+    }
+
+    fn clients(&self) -> (usize, usize) {
+        (1, 3)
+    }
+
+    fn draw_operation(&self, draw: &mut Draw, number: u32, _: &Script, _: &Options) -> (Target, String) {
+        match draw.below(4) {
+            0 => (Target::Leader, "campaign".to_owned()),
+            _ => (Target::Leader, format!("propose x={number}")),
+        }
+    }
+
+    fn check_operation(&self, text: &str) -> Result<(), String> {
+        match text {
+            "campaign" => Ok(()),
+            _ if text.starts_with("propose ") => Ok(()),
+            _ => Err("write `campaign` or `propose name=value`".to_owned()),
+        }
+    }
+
+    fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (&["Announce", "MsgApp", "Vote"], &["election", "relay-ready"])
+    }
+
+    fn run(&self, _: &Script, _: &Options, _: bool) -> Result<Outcome, String> {
+        Err("a system for the tests of plans does not run".to_owned())
+    }
+}
+
+impl System for Lake {
+    fn name(&self) -> &'static str {
+        "lake"
+    }
+
+    fn about(&self) -> &'static str {
+        "Another system for tests, with nothing that has a name."
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        &[]
+    }
+
+    fn rules(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+
+    fn marks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn timing(&self, _: &Options) -> Timing {
+        let low = parse_span("100ms").expect("a time");
+        Timing { election_low: low, election_high: low.times(2), heartbeat: low.part(10) }
+    }
+
+    fn draw_operation(&self, _: &mut Draw, number: u32, _: &Script, _: &Options) -> (Target, String) {
+        (Target::Leader, format!("put {number}"))
+    }
+
+    fn check_operation(&self, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (&[], &[])
+    }
+
+    fn run(&self, _: &Script, _: &Options, _: bool) -> Result<Outcome, String> {
+        Err("a system for the tests of plans does not run".to_owned())
+    }
+}

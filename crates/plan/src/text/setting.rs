@@ -1,0 +1,225 @@
+//! Settings: what a script says about cluster, network, disks, horizon, settling and limits.
+
+use super::LineError;
+use super::print::print_ratio;
+use super::read::{Reader, SETTINGS};
+use crate::parse_seed;
+use std::fmt;
+use whitewater_sim::{CLIENTS_MAX, DiskTiming, Limits, Network, Ratio, SERVERS_MAX, Script, Settle, Span};
+
+/// One setting. Parts that a line leaves out are `None`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Setting {
+    Seed(u64),
+    Servers(usize),
+    Clients(usize),
+    Delay(Span, Span),
+    Loss(Ratio),
+    Duplicate(Ratio),
+    Reorder(Ratio, Span),
+    Sync(Span, Span),
+    SyncFailures(Ratio),
+    Horizon(Span),
+    Settle { limit: Span, delay: Option<Span>, power_cycle: Option<bool> },
+    Limits { events: Option<u64>, queue: Option<usize>, steps: Option<u32>, time: Option<Span> },
+}
+
+impl Setting {
+    /// The settings of a script in the order they are written in; what never happens is left out.
+    pub(crate) fn all_of(script: &Script) -> Vec<Setting> {
+        let Script { seed, servers, clients, network, disk, steps: _, horizon, settle, limits } = script;
+        let Network { delay_low, delay_high, loss, duplicate, reorder, reorder_window } = *network;
+        let DiskTiming { low, high, failures } = *disk;
+        let Settle { limit, delay_high: settle_delay, power_cycle } = *settle;
+        let Limits { events, queue, steps, time } = *limits;
+        let is_zero = |setting: &Setting| match *setting {
+            Setting::Loss(ratio) | Setting::Duplicate(ratio) | Setting::SyncFailures(ratio) => {
+                ratio == Ratio::NEVER
+            }
+            Setting::Reorder(ratio, window) => ratio == Ratio::NEVER && window == Span::ZERO,
+            Setting::Sync(low, high) => (low, high) == (Span::ZERO, Span::ZERO),
+            _ => false,
+        };
+        let all = [
+            Setting::Seed(*seed),
+            Setting::Servers(*servers),
+            Setting::Clients(*clients),
+            Setting::Delay(delay_low, delay_high),
+            Setting::Loss(loss),
+            Setting::Duplicate(duplicate),
+            Setting::Reorder(reorder, reorder_window),
+            Setting::Sync(low, high),
+            Setting::SyncFailures(Ratio(failures)),
+            Setting::Horizon(*horizon),
+            Setting::Settle { limit, delay: Some(settle_delay), power_cycle: Some(power_cycle) },
+            Setting::Limits {
+                events: Some(events),
+                queue: Some(queue),
+                steps: Some(steps),
+                time: Some(time),
+            },
+        ];
+        all.into_iter().filter(|setting| !is_zero(setting)).collect()
+    }
+
+    /// Its place among the settings, for the order they are written in.
+    pub(crate) const fn rank(&self) -> usize {
+        match self {
+            Setting::Seed(_) => 0,
+            Setting::Servers(_) => 1,
+            Setting::Clients(_) => 2,
+            Setting::Delay(..) => 3,
+            Setting::Loss(_) => 4,
+            Setting::Duplicate(_) => 5,
+            Setting::Reorder(..) => 6,
+            Setting::Sync(..) => 7,
+            Setting::SyncFailures(_) => 8,
+            Setting::Horizon(_) => 9,
+            Setting::Settle { .. } => 10,
+            Setting::Limits { .. } => 11,
+        }
+    }
+
+    /// The word it begins with.
+    pub(crate) const fn name(&self) -> &'static str {
+        SETTINGS[self.rank()]
+    }
+
+    /// Writes it into a script.
+    pub(crate) fn apply(&self, script: &mut Script) {
+        let Script { network, disk, settle, limits, .. } = script;
+        match *self {
+            Setting::Seed(seed) => script.seed = seed,
+            Setting::Servers(servers) => script.servers = servers,
+            Setting::Clients(clients) => script.clients = clients,
+            Setting::Delay(low, high) => (network.delay_low, network.delay_high) = (low, high),
+            Setting::Loss(ratio) => network.loss = ratio,
+            Setting::Duplicate(ratio) => network.duplicate = ratio,
+            Setting::Reorder(ratio, window) => (network.reorder, network.reorder_window) = (ratio, window),
+            Setting::Sync(low, high) => (disk.low, disk.high) = (low, high),
+            Setting::SyncFailures(ratio) => disk.failures = ratio.0,
+            Setting::Horizon(horizon) => script.horizon = horizon,
+            Setting::Settle { limit, delay, power_cycle } => {
+                settle.limit = limit;
+                settle.delay_high = delay.unwrap_or(settle.delay_high);
+                settle.power_cycle = power_cycle.unwrap_or(settle.power_cycle);
+            }
+            Setting::Limits { events, queue, steps, time } => {
+                limits.events = events.unwrap_or(limits.events);
+                limits.queue = queue.unwrap_or(limits.queue);
+                limits.steps = steps.unwrap_or(limits.steps);
+                limits.time = time.unwrap_or(limits.time);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Setting::Seed(seed) => write!(f, " 0x{seed:x}"),
+            Setting::Servers(count) | Setting::Clients(count) => write!(f, " {count}"),
+            Setting::Delay(low, high) | Setting::Sync(low, high) if low == high => write!(f, " {low}"),
+            Setting::Delay(low, high) | Setting::Sync(low, high) => write!(f, " {low}..{high}"),
+            Setting::Loss(ratio) | Setting::Duplicate(ratio) | Setting::SyncFailures(ratio) => {
+                write!(f, " {}", print_ratio(*ratio))
+            }
+            Setting::Reorder(ratio, window) => write!(f, " {} up to {window}", print_ratio(*ratio)),
+            Setting::Horizon(horizon) => write!(f, " {horizon}"),
+            Setting::Settle { limit, delay, power_cycle } => {
+                write!(f, " {limit}")?;
+                delay.map_or(Ok(()), |delay| write!(f, " delay {delay}"))?;
+                power_cycle.map_or(Ok(()), |cycle| {
+                    f.write_str(if cycle { " power-cycle" } else { " no power-cycle" })
+                })
+            }
+            Setting::Limits { events, queue, steps, time } => {
+                events.map_or(Ok(()), |events| write!(f, " events {events}"))?;
+                queue.map_or(Ok(()), |queue| write!(f, " queue {queue}"))?;
+                steps.map_or(Ok(()), |steps| write!(f, " steps {steps}"))?;
+                time.map_or(Ok(()), |time| write!(f, " time {time}"))
+            }
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// A setting; the next word is its name.
+    pub(super) fn setting(&mut self) -> Result<Setting, LineError> {
+        let name = self.word("a setting", "one, such as `servers 3`")?;
+        let setting = match name.text.as_str() {
+            "seed" => self.seed()?,
+            "servers" => Setting::Servers(self.number("their number", 1, SERVERS_MAX as u64)? as usize),
+            "clients" => Setting::Clients(self.number("their number", 0, CLIENTS_MAX as u64)? as usize),
+            "delay" => self.range().map(|(low, high)| Setting::Delay(low, high))?,
+            "loss" => Setting::Loss(self.ratio()?),
+            "duplicate" => Setting::Duplicate(self.ratio()?),
+            "reorder" => {
+                let ratio = self.ratio()?;
+                let example = "the longest additional delay, such as `reorder 5/100 up to 20ms`";
+                self.keyword("up", example)?;
+                self.keyword("to", example)?;
+                Setting::Reorder(ratio, self.span()?)
+            }
+            "sync" => self.range().map(|(low, high)| Setting::Sync(low, high))?,
+            "sync-failures" => Setting::SyncFailures(self.ratio()?),
+            "horizon" => Setting::Horizon(self.span()?),
+            "settle" => self.settle()?,
+            _ => self.limits()?,
+        };
+        self.end("nothing more: a setting has no time and no note")?;
+        Ok(setting)
+    }
+
+    fn seed(&mut self) -> Result<Setting, LineError> {
+        let word = self.word("the seed", "a number such as 42 or 0x2a")?;
+        parse_seed(&word.text).map(Setting::Seed).map_err(|_| {
+            let message = format!("`{}` is no seed", word.text);
+            self.words.wrong(&word, message, "write a number below 2^64 such as 42 or 0x2a")
+        })
+    }
+
+    fn settle(&mut self) -> Result<Setting, LineError> {
+        let limit = self.span()?;
+        let (mut delay, mut power_cycle) = (None, None);
+        while self.words.peek().is_some() {
+            if self.words.eat("delay") {
+                delay = Some(self.span()?);
+            } else if self.words.eat("power-cycle") {
+                power_cycle = Some(true);
+            } else {
+                let example = "`settle 4s delay 10ms power-cycle`, or `no power-cycle`";
+                let word = self.word("what settling is like", example)?;
+                if !word.is("no") {
+                    let message = format!("settling has no `{}`", word.text);
+                    return Err(self.words.wrong(&word, message, format!("write {example}")));
+                }
+                self.keyword("power-cycle", example)?;
+                power_cycle = Some(false);
+            }
+        }
+        Ok(Setting::Settle { limit, delay, power_cycle })
+    }
+
+    fn limits(&mut self) -> Result<Setting, LineError> {
+        let (mut events, mut queue, mut steps, mut time) = (None, None, None, None);
+        let example = "`limits events 2000000 queue 200000 steps 10000 time 3600s`, or some of these";
+        loop {
+            let word = self.word("a limit", example)?;
+            match word.text.as_str() {
+                "events" => events = Some(self.number("a number of events", 1, u64::MAX)?),
+                "queue" => queue = Some(self.number("a number of events", 1, u64::from(u32::MAX))? as usize),
+                "steps" => steps = Some(self.number("a number of steps", 1, u64::from(u32::MAX))? as u32),
+                "time" => time = Some(self.span()?),
+                other => {
+                    let message = format!("there is no limit on `{other}`");
+                    return Err(self.words.wrong(&word, message, format!("write {example}")));
+                }
+            }
+            if self.words.peek().is_none() {
+                return Ok(Setting::Limits { events, queue, steps, time });
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The grammar both ways: examples, every kind of step, random scripts, and what is wrong with wrong lines.
+
+use super::*;
+use crate::testing::POND;
+use proptest::prelude::*;
+use whitewater_sim::{
+    Action, Condition, DiskTiming, Limits, Losing, Network, Pattern, Ratio, Role, Settle, Span, Step, Target,
+    Time, Trigger,
+};
+
+fn node(name: &str) -> NodeId {
+    name.parse().unwrap()
+}
+
+fn read(line: &str) -> Step {
+    parse_step(line, Some(&POND)).unwrap_or_else(|wrong| panic!("{line}: {wrong}"))
+}
+
+fn pattern(name: Option<&str>, from: Option<&str>, to: Option<&str>) -> Pattern {
+    Pattern { name: name.map(str::to_owned), from: from.map(node), to: to.map(node), ..Pattern::default() }
+}
+
+#[test]
+fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
+    for line in [
+        "crash n3 at 200ms until end losing unsynced",
+        "crash leader when n1 leads after 5ms until +300ms at storage call 3",
+        "crash follower until +1s",
+        "crash follower#1 when any leads until 2s | the other one stays",
+        "partition n1 | n2 n3 from 1s until 2s",
+        "partition leader | n1 n2 n3 from 0ms | it stands in both groups, and the first one counts",
+        "cut n1->n2 until +50ms",
+        "cut leader->follower from 10ms until end",
+        "hold relay-ready n1->n2 until n1 leads",
+        "hold n1->n2 Announce term 2 from 1s until 2s",
+        "hold election n2 until n1 leads after 1500us",
+        "drop n1->n2 MsgApp term 2 #3",
+        "drop n1->any Vote from 5ms until +1s",
+        "delay n1->n2 MsgApp #2 by 30ms",
+        "duplicate n1->n2 MsgApp #1 after 5ms when n2 follows after 1ns",
+        "lossy n1->n2 3/100 from 1s until 2s",
+        "lossy any->any 1/2 when n3 pre-campaigns until n3 campaigns",
+        "propose x=1 at leader when n1 leads",
+        "propose x=2 at n2 when relay-ready n1->n2 fires after 2ms | to a follower",
+        "propose x=3 at follower when n1->n2 MsgApp #3 arrives",
+        "campaign at n1 when Vote leaves | whoever asks",
+        "campaign at n1 at 5ms",
+        "\"propose bars | and quotes at noon\" at n1",
+        "crash n1 until +1ms | \" spaces matter \"",
+    ] {
+        assert_eq!(print_step(&read(line)), line);
+    }
+}
+
+#[test]
+fn a_step_means_what_it_says() {
+    let step =
+        read("crash leader when n1 leads after 5ms until +300ms losing unsynced at storage call 3 | why");
+    assert_eq!(
+        step,
+        Step {
+            when: Trigger::When(
+                Condition::Takes(Target::Node(node("n1")), Role::Leader),
+                Span::from_millis(5)
+            ),
+            action: Action::Crash { node: Target::Leader, losing: Losing::Unsynced, at_call: 3 },
+            until: Some(Trigger::After(Span::from_millis(300))),
+            note: Some("why".to_owned()),
+        }
+    );
+    let step = read("hold relay-ready n1->n2 until n1->n3 Announce arrives");
+    assert_eq!(step.when, Trigger::At(Time::ZERO));
+    assert_eq!(step.action, Action::Hold(pattern(Some("relay-ready"), Some("n1"), Some("n2"))));
+    let announce = pattern(Some("Announce"), Some("n1"), Some("n3"));
+    assert_eq!(step.until, Some(Trigger::When(Condition::Arrives(announce), Span::ZERO)));
+}
+
+#[test]
+fn words_may_come_in_another_order() {
+    let usual = read("crash n3 at 200ms until 2s losing unsynced at storage call 3");
+    assert_eq!(read("crash n3 losing unsynced at storage call 3 until 2s from 200ms"), usual);
+    assert_eq!(read("drop #3 term 2 MsgApp n1->n2"), read("drop n1->n2 MsgApp term 2 #3"));
+    assert_eq!(read("hold n1->n2 relay-ready"), read("hold relay-ready n1->n2"));
+    assert_eq!(read("hold n1->any election"), read("hold election n1"));
+}
+
+#[test]
+fn settings_are_read_in_any_order_and_keep_their_defaults() {
+    let lines = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>();
+    let script = parse_script(
+        &lines(&[
+            "crash n5 until end",
+            "servers 5",
+            "seed 0x5445",
+            "delay 2ms",
+            "loss 1/100",
+            "reorder 5/100 up to 20ms",
+            "settle 3s no power-cycle",
+            "limits queue 7",
+        ]),
+        None,
+    )
+    .unwrap();
+    let default = Script::default();
+    assert_eq!((script.seed, script.servers, script.clients), (0x5445, 5, 0));
+    assert_eq!(
+        (script.network.delay_low, script.network.delay_high),
+        (Span::from_millis(2), Span::from_millis(2))
+    );
+    assert_eq!(script.network.loss, Ratio::of(1, 100));
+    assert_eq!(
+        (script.network.reorder, script.network.reorder_window),
+        (Ratio::of(5, 100), Span::from_millis(20))
+    );
+    let settle =
+        Settle { limit: Span::from_millis(3_000), delay_high: default.settle.delay_high, power_cycle: false };
+    assert_eq!(script.settle, settle);
+    assert_eq!(script.limits, Limits { queue: 7, ..default.limits });
+    assert_eq!(script.horizon, default.horizon);
+}
+
+#[test]
+fn a_share_is_printed_as_the_simplest_fraction_that_is_exact() {
+    assert_eq!(print_ratio(Ratio::of(1, 2)), "1/2");
+    assert_eq!(print_ratio(Ratio::of(3, 100)), "3/100");
+    assert_eq!(print_ratio(Ratio::of(1, 1)), "1/1");
+    assert_eq!(print_ratio(Ratio(1)), "1/65536");
+    for parts in 0..=u16::MAX {
+        let text = format!("lossy any->any {}", print_ratio(Ratio(parts)));
+        let Action::Lossy(_, ratio) = read(&text).action else { panic!("{text} is lossy") };
+        assert_eq!(ratio, Ratio(parts), "{text}");
+    }
+}
+
+/// Every wrong line with the column, the message and the mend it gets.
+#[test]
+fn every_error_points_at_its_word_and_says_how_to_mend_it() {
+    let wrong = |line: &str| {
+        let lines = ["servers 3".to_owned(), line.to_owned()];
+        let LineError { line: at, column, message, mend } = parse_script(&lines, Some(&POND)).unwrap_err();
+        format!("{at} {line}\n  {}^ {message}\n    {mend}", " ".repeat(column - 1))
+    };
+    let lines = [
+        "crsh n3 at 200ms",
+        "server 5",
+        "propose x=1",
+        "propose x=1 at 200ms",
+        "propose x=1 at laeder",
+        "prepose x=1 at leader",
+        "crash n4 at 200ms",
+        "crash n17",
+        "crash any",
+        "crash leadr",
+        "crash n3 at 1.5s",
+        "crash n3 at +5ms",
+        "crash n3 untill 2s",
+        "crash n3 until",
+        "crash n3 until 1s until 2s",
+        "crash n3 losing everything",
+        "crash n3 | ",
+        "partition n1 n2",
+        "partition n1 | n2 n1",
+        "partition n1 | n2 | and a note",
+        "cut n1 n2",
+        "hold relay-redy n1->n2 until n1 leads",
+        "hold relay-ready n1->n2 until n1 leeds",
+        "hold until 2s",
+        "drop n1->n2 MsgAp #3",
+        "drop n1->n2 MsgApp #0",
+        "drop n1->n2 relay-ready",
+        "drop n1->n2 n1->n3 MsgApp",
+        "drop n1->c1 MsgApp",
+        "delay n1->n2 MsgApp",
+        "lossy n1->n2 3%",
+        "lossy n1->n2 1/100000",
+        "campaign at n1 when MsgApp fires",
+        "campaign at n1 when",
+        "delay 10ms..1ms",
+        "seed five",
+        "servers 17",
+        "servers 3 | a note",
+        "servers 3",
+        "settle 4s power",
+        "limits memory 5",
+        "",
+    ];
+    let told: Vec<String> = lines.iter().map(|line| wrong(line)).collect();
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+fn spans() -> BoxedStrategy<Span> {
+    prop_oneof![Just(0), 0..2_000_000_000u64, any::<u64>()].prop_map(Span::from_nanos).boxed()
+}
+
+fn nodes() -> BoxedStrategy<NodeId> {
+    (0..whitewater_sim::SLOTS).prop_map(NodeId::from_index).boxed()
+}
+
+/// Texts that a grammar may stumble over.
+fn texts() -> BoxedStrategy<String> {
+    const WORDS: [&str; 13] =
+        ["at", "n1", "|", "until", "leader", "\"", "#3", "a->b", "\n", "term", "crash", " ", "é"];
+    prop_oneof![
+        prop::collection::vec(prop::sample::select(&WORDS[..]), 0..6).prop_map(|words| words.join(" ")),
+        "[a-zA-Z][a-zA-Z0-9=_-]{0,8}",
+        any::<String>(),
+    ]
+    .boxed()
+}
+
+fn targets() -> BoxedStrategy<Target> {
+    prop_oneof![nodes().prop_map(Target::Node), Just(Target::Leader), any::<u8>().prop_map(Target::Follower)]
+        .boxed()
+}
+
+fn patterns() -> BoxedStrategy<Pattern> {
+    let names = prop_oneof!["[A-Z][a-zA-Z]{0,6}", "[a-z][a-z-]{0,8}", texts()];
+    let number = prop::option::of(1..=u32::MAX);
+    (
+        prop::option::of(names),
+        prop::option::of(nodes()),
+        prop::option::of(nodes()),
+        any::<Option<u64>>(),
+        number,
+    )
+        .prop_map(|(name, from, to, term, number)| Pattern { name, from, to, term, number })
+        .boxed()
+}
+
+fn conditions() -> BoxedStrategy<Condition> {
+    const ROLES: [Role; 6] =
+        [Role::None, Role::Follower, Role::PreCandidate, Role::Candidate, Role::Leader, Role::Learner];
+    let somebody = prop_oneof![targets(), Just(Target::Any)];
+    prop_oneof![
+        (somebody, prop::sample::select(&ROLES[..]))
+            .prop_map(|(target, role)| Condition::Takes(target, role)),
+        patterns().prop_map(Condition::Fires),
+        patterns().prop_map(Condition::Arrives),
+        patterns().prop_map(Condition::Leaves),
+    ]
+    .boxed()
+}
+
+fn moments() -> BoxedStrategy<Trigger> {
+    prop_oneof![
+        spans().prop_map(|span| Trigger::At(Time::ZERO + span)),
+        (conditions(), spans()).prop_map(|(condition, after)| Trigger::When(condition, after)),
+    ]
+    .boxed()
+}
+
+fn actions() -> BoxedStrategy<Action> {
+    let groups = prop::collection::btree_set(nodes(), 2..6).prop_flat_map(|nodes| {
+        let nodes: Vec<Target> = nodes.into_iter().map(Target::Node).collect();
+        (1..nodes.len()).prop_map(move |cut| vec![nodes[..cut].to_vec(), nodes[cut..].to_vec()])
+    });
+    prop_oneof![
+        (targets(), any::<bool>(), any::<u32>()).prop_map(|(node, all, at_call)| Action::Crash {
+            node,
+            losing: if all { Losing::Unsynced } else { Losing::Some },
+            at_call,
+        }),
+        groups.prop_map(Action::Partition),
+        (targets(), targets()).prop_map(|(from, to)| Action::Cut { from, to }),
+        patterns().prop_map(Action::Hold),
+        patterns().prop_map(Action::Drop),
+        (patterns(), spans()).prop_map(|(pattern, span)| Action::Delay(pattern, span)),
+        (patterns(), spans()).prop_map(|(pattern, span)| Action::Duplicate(pattern, span)),
+        (patterns(), any::<u16>()).prop_map(|(pattern, parts)| Action::Lossy(pattern, Ratio(parts))),
+        (targets(), texts()).prop_map(|(target, text)| Action::Operate { target, text }),
+    ]
+    .boxed()
+}
+
+fn steps() -> BoxedStrategy<Step> {
+    let ends = prop_oneof![moments(), spans().prop_map(Trigger::After), Just(Trigger::End)];
+    (moments(), actions(), prop::option::of(ends), prop::option::of(texts()))
+        .prop_map(|(when, action, until, note)| Step { when, action, until, note })
+        .boxed()
+}
+
+fn scripts() -> BoxedStrategy<Script> {
+    let range = || (spans(), spans()).prop_map(|(a, b)| (a.min(b), a.max(b)));
+    let shares = any::<[u16; 4]>();
+    let limits = (1..u64::MAX, 1..u32::MAX, 1..u32::MAX, spans());
+    let settle = (spans(), spans(), any::<bool>());
+    let steps = prop::collection::vec(steps(), 0..6);
+    (any::<u64>(), range(), range(), shares, (spans(), spans()), settle, limits, steps)
+        .prop_map(|(seed, delay, sync, shares, (horizon, reorder_window), settle, limits, steps)| Script {
+            seed,
+            servers: whitewater_sim::SERVERS_MAX,
+            clients: whitewater_sim::CLIENTS_MAX,
+            network: Network {
+                delay_low: delay.0,
+                delay_high: delay.1,
+                loss: Ratio(shares[0]),
+                duplicate: Ratio(shares[1]),
+                reorder: Ratio(shares[2]),
+                reorder_window,
+            },
+            disk: DiskTiming { low: sync.0, high: sync.1, failures: shares[3] },
+            steps,
+            horizon,
+            settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },
+            limits: Limits { events: limits.0, queue: limits.1 as usize, steps: limits.2, time: limits.3 },
+        })
+        .boxed()
+}
+
+proptest! {
+    #[test]
+    fn every_script_reads_back_as_it_was_printed(script in scripts()) {
+        let lines = script_lines(&script);
+        prop_assert_eq!(parse_script(&lines, None), Ok(script), "{:#?}", lines);
+    }
+
+    #[test]
+    fn no_line_makes_the_reader_panic(line in texts()) {
+        let _ = parse_script(&[line], Some(&POND));
+    }
+
+    #[test]
+    fn a_printed_step_is_one_line(step in steps()) {
+        let line = print_step(&step);
+        prop_assert!(!line.contains(['\n', '\r']), "{}", line);
+    }
+}
