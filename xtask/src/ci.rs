@@ -42,6 +42,9 @@ pub(crate) fn run(screen: &Screen) -> anyhow::Result<Exit> {
             step.text()
         ));
     }
+    let wrong = builds_differ(root)?;
+    failed += u32::from(wrong.is_some());
+    lines.push(format!("ci: builds     {}", wrong.unwrap_or_else(|| "one hash in both profiles".to_owned())));
     screen.print(&format!("\n{}", lines.join("\n")));
     let took = begun.elapsed().as_secs();
     screen.print(&match failed {
@@ -56,6 +59,8 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
     let own = std::env::current_exe().context("this program has no path")?;
     let own = |name: &str, words: &str| Step::new(name, &own, words);
     let cargo = |name: &str, words: &str| Step::new(name, &cargo(), words);
+    let mut documents = cargo("documents", "doc --workspace --no-deps --quiet");
+    documents.variables.push(("RUSTDOCFLAGS", "-D warnings"));
     let mut steps = vec![
         cargo("format", "fmt --all --check"),
         own("scenarios", "scenario check"),
@@ -63,6 +68,7 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         own("scenarios", "scenario run"),
         own("seeds", "replay --check seeds"),
         cargo("lints", "clippy --workspace --all-targets --quiet -- -D warnings"),
+        documents,
         cargo("tests", "test --workspace --no-fail-fast"),
     ];
     let readme = std::fs::read_to_string(root.join("README.md")).context("README.md cannot be read")?;
@@ -77,6 +83,28 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
     }
     steps.push(own("search", &format!("fuzz --seed {} --for {SEARCH}", commit(root))));
     Ok(steps)
+}
+
+/// Whether a build without optimisation sees other runs than this one; says how.
+fn builds_differ(root: &Path) -> anyhow::Result<Option<String>> {
+    let failures = |mut command: Command| -> anyhow::Result<Vec<String>> {
+        let search =
+            "fuzz --system relay --set relay-not-ready=drop --seeds 0..40 --keep-going --message-format json";
+        let output = command.args(search.split_whitespace()).current_dir(root).output()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(text.lines().filter(|line| line.contains("\"type\":\"failure\"")).map(str::to_owned).collect())
+    };
+    let optimised = failures(Command::new(std::env::current_exe()?))?;
+    let mut plain = Command::new(cargo());
+    plain.args("run --quiet --package xtask --".split_whitespace());
+    let plain = failures(plain)?;
+    Ok(match (optimised.is_empty(), optimised == plain) {
+        (true, _) => Some("FAILED: 40 seeds find nothing to compare".to_owned()),
+        (_, false) => {
+            Some("FAILED: the failures of 40 seeds differ between the profiles fuzz and dev".to_owned())
+        }
+        (false, true) => None,
+    })
 }
 
 fn cargo() -> PathBuf {

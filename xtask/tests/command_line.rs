@@ -1,0 +1,344 @@
+//! The command line as people and programs meet it: exit codes, JSON lines, and errors that say what would be right.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use support::{command, ended, folder, run};
+
+/// A search that finds the race: the relay before it was mended.
+const BROKEN: &str = "--system relay --set relay-not-ready=drop";
+
+#[test]
+fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
+    run("fuzz --runs 1 --system realy").refused(2, &["realy", "relay"]);
+    run("fuzz --runs 1 --profile clam").refused(2, &["clam", "calm", "swarm"]);
+    run("fuzz --runs 1 --system relay --set relay-redy=drop").refused(2, &["relay-redy", "relay-not-ready"]);
+    run("fuzz --runs 1 --system relay --set relay-not-ready=lose")
+        .refused(2, &["lose", "drop", "latch", "mailbox"]);
+    run("bench --only speed").refused(2, &["speed", "relay-swarm"]);
+    run("scenario show no-such-race").refused(2, &["no-such-race", "leader-announce-before-relay-ready"]);
+    run("scenario show leader-announce-before-relay-ready --variant lose")
+        .refused(2, &["lose", "drop", "mailbox"]);
+    run("fuz").refused(2, &["fuz", "fuzz"]);
+}
+
+#[test]
+fn a_seed_that_is_no_number_is_refused_with_an_example() {
+    run("fuzz --seed twelve").refused(2, &["twelve", "0x2a"]);
+    run("fuzz --seeds 0..twelve").refused(2, &["twelve", "0x2a"]);
+    run("fuzz --seeds 12").refused(2, &["12", "0..2000"]);
+    run("replay twelve").refused(2, &["twelve", "0x2a", "file"]);
+    run("replay seeds/no-such-file.json").refused(2, &["seeds/no-such-file.json", "no such file"]);
+    run("fuzz --for 60").refused(2, &["60s"]);
+    run("fuzz --set relay-not-ready").refused(2, &["KEY=VALUE"]);
+}
+
+#[test]
+fn two_budgets_are_refused_and_a_typed_one_goes_before_a_variable() {
+    run("fuzz --runs 1 --for 1s").refused(2, &["--runs", "--for"]);
+    run("fuzz --seed 1 --seeds 1..2").refused(2, &["--seed", "--seeds"]);
+    let typed = ended(command("fuzz --runs 3 --message-format json").env("WHITEWATER_RUNS", "9"));
+    assert_eq!(typed.of_type("summary")[0]["runs"], 3);
+    let other = ended(command("fuzz --runs 3 --message-format json").env("WHITEWATER_FOR", "1h"));
+    assert_eq!(other.of_type("summary")[0]["runs"], 3);
+    let variable = ended(command("fuzz --message-format json").env("WHITEWATER_RUNS", "4"));
+    assert_eq!(variable.of_type("summary")[0]["runs"], 4);
+}
+
+#[test]
+fn where_nothing_ran_nothing_is_clean() {
+    for words in ["fuzz --seeds 5..5", "fuzz --seeds 9..5", "fuzz --runs 0", "fuzz --seed 3 --runs 0"] {
+        let none = run(words);
+        assert_eq!(none.code, 4, "{words}: {none:#?}");
+        assert!(none.out.contains("nothing ran"), "{words}: {none:#?}");
+    }
+    let empty = folder("where_nothing_ran");
+    assert_eq!(ended(command("replay").arg(&empty)).code, 4);
+}
+
+#[test]
+fn help_is_no_error_and_names_every_verb() {
+    let help = run("--help");
+    assert_eq!(help.code, 0);
+    for verb in ["demo", "fuzz", "replay", "scenario", "bench", "ci"] {
+        assert!(help.out.contains(verb), "{verb} is missing in:\n{}", help.out);
+    }
+    assert!(help.out.contains("130 interrupted"), "exit codes are explained");
+}
+
+#[test]
+fn one_seed_alone_is_one_run_done_twice() {
+    let once = run("fuzz --seed 0x2a --message-format json");
+    let runs = once.of_type("run");
+    assert_eq!((once.lines().len(), runs.len()), (1, 1), "{once:#?}");
+    assert_eq!(runs[0]["seed"], "0x000000000000002a");
+    assert_eq!(runs[0]["repeated"], true);
+    assert_eq!(runs[0]["rule"], "pass");
+    assert_eq!(once.code, 0);
+    let again = run("fuzz --seed 42 --message-format json");
+    assert_eq!(again.of_type("run"), runs, "decimal or hexadecimal, now or then");
+}
+
+#[test]
+fn a_commit_id_is_a_seed() {
+    let commit = run("fuzz --seed 90a575839cd4fbf11234567890abcdef00000a2a --message-format json");
+    assert_eq!(commit.of_type("run")[0]["seed"], "0x90abcdef00000a2a");
+}
+
+#[test]
+fn with_json_standard_output_holds_nothing_else() {
+    let search = run(&format!("fuzz {BROKEN} --seeds 0..60 --keep-going --message-format json"));
+    assert_eq!(search.code, 1, "{}", search.err);
+    let failures = search.of_type("failure");
+    assert!(!failures.is_empty(), "{}", search.err);
+    for failure in &failures {
+        for name in ["seed", "system", "profile", "rule", "message", "trace_hash", "command"] {
+            assert!(failure[name].is_string(), "{name} of {failure}");
+        }
+        assert!(failure.get("suspect").is_some(), "{failure}");
+    }
+    let summaries = search.of_type("summary");
+    assert_eq!(summaries.len(), 1);
+    assert_eq!(search.lines().last(), summaries.last(), "the summary comes last");
+    assert_eq!(summaries[0]["runs"], 60);
+    assert_eq!(summaries[0]["failures"].as_u64(), Some(failures.len() as u64));
+    for name in ["leader_changes", "crashes", "acknowledged_writes"] {
+        assert!(
+            summaries[0][name]["median"].is_u64() && summaries[0][name]["upper_quartile"].is_u64(),
+            "{name}"
+        );
+    }
+    for name in ["fault_hits", "mark_hits", "never_reached", "repeated", "excused", "not_owed"] {
+        assert!(!summaries[0][name].is_null(), "{name}");
+    }
+}
+
+#[test]
+fn what_is_found_does_not_depend_on_jobs_or_on_the_range_around_it() {
+    let words = |rest: &str| format!("fuzz {BROKEN} --keep-going --message-format json {rest}");
+    let hashes = |words: &str| -> BTreeMap<String, (String, String)> {
+        let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
+        let failure = |f: serde_json::Value| (text(&f["seed"]), (text(&f["rule"]), text(&f["trace_hash"])));
+        run(words).of_type("failure").into_iter().map(failure).collect()
+    };
+    let one = hashes(&words("--seeds 0..60 --jobs 1"));
+    assert_eq!(hashes(&words("--seeds 0..60 --jobs 2")), one);
+    let inside = hashes(&words("--seeds 20..40"));
+    assert!(inside.iter().all(|(seed, found)| one.get(seed) == Some(found)));
+    let (seed, (rule, hash)) = one.first_key_value().expect("the race is found in 60 seeds");
+    let alone = run(&format!("fuzz {BROKEN} --seed {seed} --message-format json"));
+    let alone = &alone.of_type("run")[0];
+    assert_eq!((alone["rule"].as_str(), alone["trace_hash"].as_str()), (Some(&**rule), Some(&**hash)));
+}
+
+#[test]
+fn a_failure_replays_by_its_printed_command_alone() {
+    let found = run(&format!("fuzz {BROKEN} --runs 200 --message-format json --seed 7"));
+    assert_eq!(found.code, 1, "{}", found.err);
+    let failure = &found.of_type("failure")[0];
+    let words =
+        failure["command"].as_str().expect("a command").strip_prefix("cargo xtask ").expect("one of ours");
+    let again = run(&format!("{words} --message-format json"));
+    assert_eq!(again.code, 1);
+    assert_eq!(again.of_type("run")[0]["trace_hash"], failure["trace_hash"]);
+    assert_eq!(again.of_type("failure")[0]["rule"], failure["rule"]);
+    assert_eq!(again.of_type("failure")[0]["message"], failure["message"]);
+}
+
+#[test]
+fn a_saved_failure_says_whether_it_is_still_the_same() {
+    let folder = folder("saved");
+    let found = ended(command(&format!("fuzz {BROKEN} --seed 7 --runs 200 --save")).arg(&folder));
+    assert_eq!(found.code, 1, "{found:#?}");
+    let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 1, "one failure, one file, and nothing half-written: {files:?}");
+    let replay = |file: &std::path::Path| ended(command("replay").arg(file));
+
+    let same = replay(&files[0]);
+    assert_eq!(same.code, 1);
+    assert!(same.out.contains("the same failure"), "{}", same.out);
+
+    let json = fs::read_to_string(&files[0]).unwrap();
+    let changed = |name: &str, from: &str, to: &str| {
+        assert!(json.contains(from), "`{from}` is missing in {json}");
+        let file = folder.join(name);
+        fs::write(&file, json.replace(from, to)).unwrap();
+        file
+    };
+    let gone = replay(&changed("gone.json", "\"drop\"", "\"mailbox\""));
+    assert_eq!(gone.code, 5, "{gone:#?}");
+    assert!(gone.out.contains("gone"), "{}", gone.out);
+
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let hash = value["trace-hash"].as_str().expect("a saved failure has its hash");
+    let other = replay(&changed("other.json", hash, &"0".repeat(hash.len())));
+    assert_eq!(other.code, 1);
+    assert!(other.out.contains("the code has changed"), "{}", other.out);
+
+    let rule = value["rule"].as_str().expect("a saved failure has its rule");
+    let another = replay(&changed("another.json", &format!("\"{rule}\""), "\"election-safety\""));
+    assert_eq!(another.code, 1);
+    assert!(another.out.contains("another failure"), "{}", another.out);
+    let checked = ended(command("replay --check").arg(folder.join("another.json")));
+    assert_eq!(checked.code, 1, "a check wants the rule it was saved for");
+    assert_eq!(ended(command("replay --check").arg(&files[0])).code, 0);
+    assert_eq!(ended(command("replay --check").arg(folder.join("gone.json"))).code, 1);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let file = folder("unwritable").join("a-file");
+    fs::write(&file, "").unwrap();
+    let found = ended(command(&format!("fuzz {BROKEN} --seed 7 --runs 200 --save")).arg(file.join("inside")));
+    found.refused(2, &["cannot be written", "a-file"]);
+}
+
+#[test]
+fn a_wrong_file_is_told_with_its_place_and_a_mend() {
+    let folder = folder("wrong_files");
+    let scenario = |name: &str, body: &str| {
+        let file = folder.join(name);
+        fs::write(&file, body).unwrap();
+        file
+    };
+    let with = |script: &str, field: &str| {
+        format!(
+            "{{\n  \"name\": \"wrong\",\n  \"system\": \"relay\",{field}\n  \"script\": [\n    {script}\n  ],\n  \
+             \"variants\": {{ \"default\": {{ \"expect\": \"pass\" }} }}\n}}\n"
+        )
+    };
+    let check = |file: &std::path::Path| ended(command("scenario check").arg(file));
+
+    let field = scenario("wrong.json", &with("\"servers 3\"", "\n  \"sistem\": 1,"));
+    check(&field).refused(2, &["wrong.json:4:", "sistem", "mend:"]);
+    let step = scenario("wrong.json", &with("\"servers 3\",\n    \"crsah n1 at 1s\"", ""));
+    check(&step).refused(2, &["wrong.json:6:6:", "crsah", "mend:", "crash"]);
+    let broken = scenario("wrong.json", "{ \"name\": ");
+    check(&broken).refused(2, &["wrong.json:1:", "mend:"]);
+    let system = scenario("wrong.json", &with("\"servers 3\"", "").replace("\"relay\"", "\"rely\""));
+    check(&system).refused(2, &["wrong.json:3:", "rely", "relay"]);
+    check(&folder.join("none.json")).refused(2, &["none.json"]);
+    let saved = scenario("saved.json", "{ \"version\": 1 }");
+    ended(command("replay").arg(saved)).refused(2, &["saved.json:1:", "mend:"]);
+}
+
+#[test]
+fn a_step_that_never_happens_is_an_error_that_names_it_and_the_end_of_the_run() {
+    let file = folder("never").join("never.json");
+    let text = r#"{
+  "name": "never",
+  "system": "relay",
+  "script": ["horizon 300ms", "crash n1 when n1 follows after 9999s until end"],
+  "variants": { "default": { "expect": "pass" } }
+}
+"#;
+    fs::write(&file, text).unwrap();
+    ended(command("scenario run").arg(&file))
+        .refused(2, &["never.json", "crash n1 when", "never happened", "ended at"]);
+}
+
+#[test]
+fn a_scenario_that_does_not_do_what_is_expected_is_a_finding() {
+    let folder = folder("unexpected");
+    let original =
+        fs::read_to_string(support::root().join("scenarios/leader-announce-before-relay-ready.json"));
+    let original = original.unwrap();
+    let run = |name: &str, text: &str| {
+        let file = folder.join("leader-announce-before-relay-ready.json");
+        fs::write(&file, text).unwrap();
+        let ended = ended(command("scenario run").arg(&file));
+        assert!(ended.out.contains("FAIL"), "{name}: {ended:#?}");
+        ended.code
+    };
+    let mended = original.replace("\"relay-not-ready\": \"drop\"", "\"relay-not-ready\": \"mailbox\"");
+    assert_ne!(mended, original);
+    assert_eq!(run("an unexpected pass", &mended), 1);
+    let value: serde_json::Value = serde_json::from_str(&original).unwrap();
+    let rule = value.pointer("/variants/drop/expect/violates/rule").and_then(|rule| rule.as_str());
+    let other =
+        original.replace(&format!("\"{}\"", rule.expect("drop breaks a rule")), "\"election-safety\"");
+    assert_eq!(run("another rule", &other), 1);
+}
+
+#[test]
+fn a_new_scenario_runs_as_it_is_and_is_never_written_over() {
+    let top = folder("new_scenario");
+    fs::create_dir(top.join("scenarios")).unwrap();
+    let here = |words: &str| ended(command(words).current_dir(&top));
+    let written = here("scenario new two-leaders");
+    assert_eq!(written.code, 0, "{written:#?}");
+    assert_eq!(here("scenario run two-leaders").code, 0);
+    assert_eq!(here("scenario fmt --check").code, 0, "it is written in the layout");
+    here("scenario new two-leaders").refused(2, &["two-leaders.json", "already"]);
+    here("scenario new Two_Leaders").refused(2, &["Two_Leaders", "hyphens"]);
+    assert_eq!(here("scenario list").out.lines().count(), 2);
+
+    let file = top.join("scenarios/two-leaders.json");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("\n", "\n\n")).unwrap();
+    assert_eq!(here("scenario fmt --check").code, 1);
+    assert_eq!(here("scenario fmt").code, 0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn where_there_is_no_scenario_nothing_is_clean() {
+    let top = folder("no_scenarios");
+    fs::create_dir(top.join("scenarios")).unwrap();
+    for words in ["scenario list", "scenario run", "scenario check", "scenario fmt"] {
+        assert_eq!(ended(command(words).current_dir(&top)).code, 4, "{words}");
+    }
+}
+
+#[test]
+fn without_a_terminal_a_line_of_figures_is_written_every_ten_seconds() {
+    let search = run("fuzz --system relay --for 11s --keep-going");
+    let figures: Vec<_> = search.err.lines().filter(|line| line.starts_with('#')).collect();
+    assert_eq!(figures.len(), 1, "{}", search.err);
+    for word in ["fail", "marks", "runs/s", "t=10s"] {
+        assert!(figures[0].contains(word), "{}", figures[0]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_gives_a_partial_summary_and_130() {
+    let child = command("fuzz --system relay --for 120s --message-format json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let begun = Instant::now();
+    let signalled = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(signalled.expect("kill can be started").success());
+    let output = child.wait_with_output().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(30), "it ends soon");
+    assert_eq!(output.status.code(), Some(130));
+    let out = String::from_utf8(output.stdout).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(out.lines().last().expect("a summary")).unwrap();
+    assert_eq!((&summary["type"], &summary["interrupted"]), (&"summary".into(), &true.into()));
+    assert!(summary["runs"].as_u64() > Some(0), "{summary}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_search_without_a_panic() {
+    let mut child = command(&format!("fuzz {BROKEN} --for 120s --keep-going --message-format json"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with('{'), "{line}");
+    let begun = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(!err.contains("panicked"), "{err}");
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(begun.elapsed() < Duration::from_secs(60), "it ends soon");
+}
