@@ -31,7 +31,7 @@ pub(crate) enum Verb {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 clean, 1 found something, 2 wrong usage or input file, 3 not deterministic, 4 nothing ran,
+Exit codes: 0 clean, 1 found something, 2 wrong usage or input file, 3 not deterministic, 4 nothing ran, \
 5 a saved failure is gone, 6 no verdict within the budget, 70 a bug of our own, 130 interrupted.";
 
 /// Which of the results people and programs get, for verbs that have both.

@@ -74,7 +74,7 @@ fn replay_seed(seed: u64, typed: &Typed, systems: Systems, screen: &Screen) -> a
     let telling = Telling::of(plan, Some(seed), print_command(&restrictions, seed), systems)?;
     telling.print_plan(screen);
     telling.print_trace(screen, systems)?;
-    telling.print_verdict(screen, systems);
+    telling.print_verdict(screen);
     Ok(exit_of(&telling.outcome))
 }
 
@@ -84,7 +84,7 @@ fn replay_file(file: &Path, typed: &Typed, systems: Systems, screen: &Screen) ->
         telling.print_plan(screen);
         telling.print_trace(screen, systems)?;
     }
-    telling.print_verdict(screen, systems);
+    telling.print_verdict(screen);
     let (exit, sentence) = compare(&saved, &telling.outcome);
     screen.print(&format!("{}: {sentence}", file.display()));
     Ok(exit)
