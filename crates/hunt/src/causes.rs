@@ -12,9 +12,14 @@ pub fn causes(trace: &Trace, event: EventId) -> Vec<EventId> {
     let mut next = trace.event(event);
     while let Some(event) = next {
         chain.push(event.id);
-        next = trace.event(cause(trace, event)).filter(|c| c.id < event.id);
+        next = before(trace, event);
     }
     chain
+}
+
+/// What brought an event about, if it did not begin by itself.
+pub(crate) fn before<'a>(trace: &'a Trace, event: &TraceEvent) -> Option<&'a TraceEvent> {
+    trace.event(cause(trace, event)).filter(|cause| cause.id < event.id)
 }
 
 /// The cause of an event, or what stands for it.
@@ -27,6 +32,16 @@ fn cause(trace: &Trace, event: &TraceEvent) -> EventId {
         None if event.kind == EventKind::Violation => refusal().unwrap_or(EventId::NONE),
         _ => event.cause,
     }
+}
+
+/// The refusal that began an unbroken row of equal ones, of which `last` is the last: no message of the kind was taken on
+/// that link in between. With it how many they are.
+pub(crate) fn refusals(trace: &Trace, last: &TraceEvent) -> (EventId, usize) {
+    let link = |e: &TraceEvent| e.subject.map(|s| (s.from, s.to, s.name));
+    let earlier = trace.events.iter().rev().skip_while(|e| e.id > last.id);
+    let alike = earlier.filter(|e| e.kind == EventKind::Recv && link(e) == link(last));
+    let row = alike.take_while(|e| is_refusal(e));
+    row.fold((last.id, 0), |(_, count), event| (event.id, count + 1))
 }
 
 /// The last message that a node refused before an event.
@@ -70,6 +85,22 @@ mod tests {
         let heartbeat = sketch.timer(n(2), "heartbeat");
         let violation = sketch.violation(heartbeat, n(2));
         assert_eq!(causes(&sketch.trace(), violation), [violation, refused, sent]);
+    }
+
+    #[test]
+    fn a_row_of_refusals_begins_after_the_last_message_that_was_taken() {
+        let mut sketch = Sketch::new();
+        let mut rows = |note: &str| {
+            let sent = sketch.send(EventId::NONE, n(1), n(2), "Rows", 1);
+            sketch.receive(sent, note)
+        };
+        rows("refused");
+        rows("");
+        let first = rows("refused");
+        let last = rows("refused");
+        let trace = sketch.trace();
+        let last = trace.event(last).unwrap();
+        assert_eq!(refusals(&trace, last), (first, 2));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod tally;
 pub mod trace_text;
 #[cfg(test)]
 mod traces;
+mod why;
 mod words;
 
 pub use campaign::{Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign};

@@ -4,7 +4,7 @@
 //! Numbers count told events, so that one more heartbeat somewhere does not rename everything after it. A long run is
 //! told more coarsely, until it fits on [`LINES_MAX`] lines.
 
-use crate::causes::{causes, last_refusal};
+use crate::causes::{before, is_refusal, refusals};
 use crate::fold::Fold;
 use crate::suspect::suspect;
 use crate::words::{clock, numberless, remarks, step_line};
@@ -78,7 +78,8 @@ impl<'a> Story<'a> {
 
     /// The number of the nearest cause that is told.
     pub(crate) fn cause_number(&self, event: EventId) -> Option<usize> {
-        causes(self.trace, event).into_iter().skip(1).find_map(|cause| self.number(cause))
+        let cause = before(self.trace, self.trace.event(event)?)?;
+        chain(self.trace, cause.id).into_iter().find_map(|cause| self.number(cause))
     }
 
     /// What an event is about, in words.
@@ -119,7 +120,7 @@ impl<'a> Story<'a> {
     }
 
     /// The role a node takes at an event, if it had another before.
-    fn new_role(&self, event: &TraceEvent) -> Option<Role> {
+    pub(crate) fn new_role(&self, event: &TraceEvent) -> Option<Role> {
         let (role, node) = (event.role?, event.node?);
         if matches!(event.kind, EventKind::Boot | EventKind::Crash) {
             return None;
@@ -154,16 +155,30 @@ const fn role_words(role: Role) -> (&'static str, &'static str) {
 
 /// Events that are told whatever else is left out: what led to the violation and to the first suspect.
 fn pinned(trace: &Trace, suspect: Option<EventId>) -> BTreeSet<EventId> {
-    let mut pinned: BTreeSet<EventId> = trace.violation.into_iter().chain(suspect).collect();
-    if let Some(violation) = trace.violation.and_then(|id| trace.event(id)) {
-        pinned.extend(violation.node.and_then(|n| last_refusal(trace, n, violation.id)).map(|e| e.id));
+    let ends = [trace.violation, suspect].into_iter().flatten();
+    // The near causes; far ones are told if they say something new.
+    ends.flat_map(|end| chain(trace, end).into_iter().take(12)).collect()
+}
+
+/// The chain of causes of an event, itself first, as it is told: sends are told by what became of them, a row of
+/// refusals by the first of them, and what caused itself again and again, as a timer does, by its latest.
+pub(crate) fn chain(trace: &Trace, end: EventId) -> Vec<EventId> {
+    let mut shapes = BTreeSet::new();
+    let mut chain = Vec::new();
+    let mut next = trace.event(end);
+    while let Some(event) = next {
+        let event = match is_refusal(event) {
+            true => trace.event(refusals(trace, event).0).expect("a refusal is an event of the trace"),
+            false => event,
+        };
+        let subject = event.subject.map(|s| (s.from, s.to, s.name));
+        let fresh = shapes.insert((event.kind.word(), event.node, subject, event.text.clone()));
+        if event.kind != EventKind::Send && (fresh || event.kind != EventKind::Timer) {
+            chain.push(event.id);
+        }
+        next = before(trace, event);
     }
-    for end in [trace.violation, suspect].into_iter().flatten() {
-        // The near causes; far ones are told if they say something new.
-        pinned.extend(causes(trace, end).into_iter().take(12));
-    }
-    pinned.retain(|id| trace.event(*id).is_some_and(|e| e.kind != EventKind::Send));
-    pinned
+    chain
 }
 
 /// Events at which a node takes another role.
@@ -227,7 +242,7 @@ enum Manner {
 
 fn manner(event: &TraceEvent, role_changes: bool, grain: Grain) -> Manner {
     let told = !remarks(event).is_empty();
-    let fault = grain < Grain::Coarser || (grain == Grain::Bare && event.kind != EventKind::Close);
+    let fault = grain < Grain::Coarser;
     match event.kind {
         EventKind::Phase | EventKind::Violation => Manner::Always,
         // The step that crashed it says so.

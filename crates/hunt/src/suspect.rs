@@ -1,6 +1,7 @@
 //! Finds the first suspect: the earliest loss that nothing made good.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Trace, TraceEvent, Violation};
 
 /// The first suspect of a violation: the earliest loss of a message from or to the node at which it shows that was
@@ -12,87 +13,99 @@ use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Trace, TraceEven
 /// among them, then one by a node itself before one by the network, then the earlier one. A violation that shows at no
 /// node in particular is blamed only on what nodes lost themselves.
 pub fn suspect(trace: &Trace, violation: &Violation) -> Option<EventId> {
-    let end = trace.violation.map_or(trace.events.len(), |id| position(trace, id));
+    let end = trace.violation.map_or(trace.events.len(), |id| trace.events.partition_point(|e| e.id < id));
     let events = &trace.events[..end];
+    let arrivals = Arrivals::of(trace, events);
     let present = present_term(events, violation);
-    let losses = events.iter().enumerate().filter(|(_, e)| e.kind.is_loss());
-    losses
-        .filter_map(|(at, event)| Some((at, event, event.subject?)))
-        .filter(|(_, event, subject)| match violation.node {
-            Some(node) => subject.from == node || subject.to == node,
-            None => event.kind == EventKind::Discard,
-        })
-        .filter(|(at, event, subject)| !is_made_good(trace, events, *at, event, *subject))
-        .min_by_key(|(at, event, subject)| {
-            let concerned = |node: NodeId| violation.node == Some(node) || violation.peer == Some(node);
-            let between = violation.peer.is_none() || (concerned(subject.from) && concerned(subject.to));
-            let fresh = !started_after(events, *at, *subject);
-            let timely = match (subject.term, present) {
-                (Some(term), Some(present)) => Some(term == present),
-                _ => None,
-            };
-            let own = event.kind == EventKind::Discard;
-            (Reverse((between, fresh, rank(timely), own)), event.id)
-        })
-        .map(|(_, event, _)| event.id)
+    let concerned = |node: NodeId| violation.node == Some(node) || violation.peer == Some(node);
+    let losses = events.iter().filter(|e| e.kind.is_loss()).filter_map(|e| Some((e, e.subject?)));
+    let blamed = losses.filter(|(event, subject)| match violation.node {
+        Some(node) => subject.from == node || subject.to == node,
+        None => event.kind == EventKind::Discard,
+    });
+    let standing = blamed.filter(|(event, subject)| !arrivals.make_good(trace, event, *subject));
+    let worst = standing.min_by_key(|(event, subject)| {
+        let between = violation.peer.is_none() || (concerned(subject.from) && concerned(subject.to));
+        let fresh = !arrivals.started_after(event.id, *subject);
+        let own = event.kind == EventKind::Discard;
+        (Reverse((between, fresh, timeliness(subject.term, present), own)), event.id)
+    });
+    worst.map(|(event, _)| event.id)
 }
 
-/// In the present term is best, without a term is second.
-const fn rank(timely: Option<bool>) -> u8 {
-    match timely {
-        Some(true) => 2,
-        None => 1,
-        Some(false) => 0,
+/// The present term is best, none is second.
+fn timeliness(term: Option<u64>, present: Option<u64>) -> u8 {
+    match (term, present) {
+        (Some(term), Some(present)) if term == present => 2,
+        (Some(_), Some(_)) => 0,
+        _ => 1,
     }
-}
-
-fn position(trace: &Trace, id: EventId) -> usize {
-    trace.events.partition_point(|e| e.id < id)
 }
 
 /// The term of the last message that one of the nodes concerned sent, or lost, while it led.
 fn present_term(events: &[TraceEvent], violation: &Violation) -> Option<u64> {
-    let concerned = |node: NodeId| {
-        (violation.node.is_none() && violation.peer.is_none())
-            || violation.node == Some(node)
-            || violation.peer == Some(node)
-    };
+    let nobody = violation.node.is_none() && violation.peer.is_none();
+    let concerned = |node: NodeId| nobody || violation.node == Some(node) || violation.peer == Some(node);
     events.iter().rev().find_map(|event| {
         let subject = event.subject.filter(|s| event.node == Some(s.from) && concerned(s.from))?;
         if event.role == Some(Role::Leader) { subject.term } else { None }
     })
 }
 
-/// Whether sender or receiver was started after an event.
-fn started_after(events: &[TraceEvent], at: usize, subject: Subject) -> bool {
-    let ends = [Some(subject.from), Some(subject.to)];
-    events[at..].iter().any(|e| e.kind == EventKind::Boot && ends.contains(&e.node))
+/// What arrived, and who started when.
+#[derive(Default)]
+struct Arrivals {
+    /// By link and kind, in order: the event that sent it and its subject.
+    on_link: BTreeMap<(NodeId, NodeId, &'static str), Vec<(EventId, Subject)>>,
+    /// Sends of which some copy arrived.
+    sends: BTreeSet<EventId>,
+    last_start: BTreeMap<NodeId, EventId>,
 }
 
-/// Whether something that arrived stands for what was lost.
-fn is_made_good(trace: &Trace, events: &[TraceEvent], at: usize, loss: &TraceEvent, lost: Subject) -> bool {
-    let sent = sending(trace, loss);
-    let same = |s: Subject| s.from == lost.from && s.to == lost.to && s.name == lost.name;
-    let arrivals = |events: &'_ [TraceEvent], stands: &dyn Fn(&TraceEvent, Subject) -> bool| {
-        let arrived = |e: &TraceEvent| e.kind == EventKind::Recv;
-        events.iter().any(|e| arrived(e) && e.subject.is_some_and(|s| same(s) && stands(e, s)))
-    };
-    // The other copy of a duplicate, whenever it came.
-    let copy = |e: &TraceEvent, _: Subject| loss.cause == e.cause && is_send(trace, e.cause);
-    let later = |e: &TraceEvent, s: Subject| {
-        let since = sending(trace, e) > sent;
-        since && (s.key == lost.key || s.term.is_none() || s.term >= lost.term)
-    };
-    arrivals(events, &copy) || arrivals(&events[at..], &later)
-}
+impl Arrivals {
+    fn of(trace: &Trace, events: &[TraceEvent]) -> Arrivals {
+        let mut arrivals = Arrivals::default();
+        for event in events {
+            match (event.kind, event.subject, event.node) {
+                (EventKind::Recv, Some(s), _) => {
+                    let sent = sending(trace, event);
+                    arrivals.on_link.entry((s.from, s.to, s.name)).or_default().push((sent, s));
+                    arrivals.sends.insert(sent);
+                }
+                (EventKind::Boot, _, Some(node)) => {
+                    arrivals.last_start.insert(node, event.id);
+                }
+                _ => {}
+            }
+        }
+        arrivals
+    }
 
-fn is_send(trace: &Trace, id: EventId) -> bool {
-    trace.event(id).is_some_and(|e| e.kind == EventKind::Send)
+    /// Whether something that arrived stands for what was lost.
+    fn make_good(&self, trace: &Trace, loss: &TraceEvent, lost: Subject) -> bool {
+        let sent = sending(trace, loss);
+        if self.sends.contains(&sent) {
+            return true; // the other copy of a duplicate
+        }
+        let link = self.on_link.get(&(lost.from, lost.to, lost.name));
+        // From the end: what was repeated till the end is found at once.
+        link.is_some_and(|arrived| {
+            arrived.iter().rev().any(|(since, s)| {
+                *since > sent && (s.key == lost.key || s.term.is_none() || s.term >= lost.term)
+            })
+        })
+    }
+
+    /// Whether sender or receiver was started after an event.
+    fn started_after(&self, event: EventId, subject: Subject) -> bool {
+        [subject.from, subject.to].iter().any(|node| self.last_start.get(node).is_some_and(|at| *at > event))
+    }
 }
 
 /// The sending a message's event goes back to; the event itself if the message never left.
 fn sending(trace: &Trace, event: &TraceEvent) -> EventId {
-    if is_send(trace, event.cause) { event.cause } else { event.id }
+    let sent = trace.event(event.cause).is_some_and(|e| e.kind == EventKind::Send);
+    if sent { event.cause } else { event.id }
 }
 
 #[cfg(test)]

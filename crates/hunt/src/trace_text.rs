@@ -8,7 +8,7 @@ use whitewater_plan::Plan;
 use whitewater_sim::{EventKind, Outcome, Role, TraceEvent, Verdict};
 
 /// Columns of a line before the margin.
-const TEXT_WIDTH: usize = 52;
+const TEXT_WIDTH: usize = 44;
 
 /// Columns of the margin.
 const MARGIN_WIDTH: usize = 60;
@@ -118,12 +118,13 @@ fn crashed_by(story: &Story<'_>, open: &TraceEvent) -> Option<whitewater_sim::No
     crash.node
 }
 
-/// The verdict with its rule's claim and the first suspect.
+/// The verdict with what its rule claims and the first suspect.
 fn verdict_lines(plan: &Plan, outcome: &Outcome) -> String {
     let mut out = match &outcome.verdict {
         Verdict::Pass => String::from(" passes: every rule held, and what was owed was paid\n"),
         Verdict::Violated(violation) => {
-            format!(" violates {}: {}\n   \"{}\"\n", violation.rule, violation.message, violation.claim)
+            let at = violation.node.map_or(String::new(), |node| format!(" at {node}"));
+            format!(" violates {}{at}: {}\n", violation.rule, violation.claim)
         }
         other => format!(" {}: {other}\n", other.rule()),
     };

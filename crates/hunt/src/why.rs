@@ -1,0 +1,80 @@
+//! Chooses the few events that explain a violation: what led to it, what led to the first suspect, and what was between.
+
+use crate::story::{Story, chain};
+use std::collections::BTreeSet;
+use whitewater_sim::{Action, EventId, EventKind, NodeId, Subject, TraceEvent, Violation};
+
+/// Events an explanation holds at most.
+const EVENTS_MAX: usize = 14;
+
+/// Events of each of the two chains.
+const CHAIN_MAX: usize = 6;
+
+/// The events that explain a violation, the latest first. Only events that have a number are among them.
+pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<EventId> {
+    let trace = story.trace;
+    let mut chosen: BTreeSet<EventId> = BTreeSet::new();
+    for end in [trace.violation, story.suspect].into_iter().flatten() {
+        let told = chain(trace, end).into_iter().filter(|id| story.number(*id).is_some());
+        chosen.extend(told.take(CHAIN_MAX));
+    }
+    if let Some(suspect) = story.suspect.and_then(|id| trace.event(id)) {
+        chosen.extend(fault_behind(story, suspect));
+    }
+    let first = chosen.first().copied();
+    let nearby = trace.events.iter().filter(|e| Some(e.id) > first && concerns(e, violation));
+    for event in nearby.filter(|e| story.number(e.id).is_some()) {
+        if chosen.len() >= EVENTS_MAX {
+            break;
+        }
+        if event.kind == EventKind::Hold || story.new_role(event).is_some() {
+            chosen.insert(event.id);
+            chosen.extend(opening(story, event));
+        }
+    }
+    chosen.into_iter().rev().collect()
+}
+
+/// Whether an event is about the nodes a violation is about.
+fn concerns(event: &TraceEvent, violation: Option<&Violation>) -> bool {
+    let Some(violation) = violation else { return true };
+    let about = |node: NodeId| violation.node == Some(node) || violation.peer == Some(node);
+    match event.subject {
+        Some(Subject { from, to, .. }) => about(from) && about(to),
+        None => event.node.is_some_and(about),
+    }
+}
+
+/// The beginning of the step an event belongs to.
+fn opening(story: &Story<'_>, event: &TraceEvent) -> Option<EventId> {
+    let step = event.step?;
+    let opens = |e: &&TraceEvent| e.kind == EventKind::Open && e.step == Some(step);
+    let open = story.trace.events.iter().find(opens)?;
+    story.number(open.id).map(|_| open.id)
+}
+
+/// The beginning of the fault that brought a loss about: the cut of the link, or the crash of the receiver.
+fn fault_behind(story: &Story<'_>, loss: &TraceEvent) -> Option<EventId> {
+    let subject = loss.subject?;
+    let at = story.trace.events.partition_point(|e| e.id < loss.id);
+    let mut closed = BTreeSet::new();
+    for event in story.trace.events[..at].iter().rev() {
+        let step = event.step.and_then(|at| story.plan.script.steps.get(at));
+        let brings = match (loss.kind, event.kind) {
+            (EventKind::Down, EventKind::Crash) => event.node == Some(subject.to),
+            (EventKind::Cut, EventKind::Close) => {
+                closed.insert(event.step);
+                false
+            }
+            (EventKind::Cut, EventKind::Open) if !closed.contains(&event.step) => {
+                step.is_some_and(|s| matches!(s.action, Action::Partition(_) | Action::Cut { .. }))
+            }
+            _ => false,
+        };
+        if brings {
+            let told = [event.id, event.cause].into_iter().find(|id| story.number(*id).is_some());
+            return told;
+        }
+    }
+    None
+}
