@@ -4,18 +4,24 @@
 //! [`Shadows`], makes one [`Change`] per event and gives it to the rules it wakes. Which progress is owed is a function of
 //! options, topology and timing: [`Core`] and [`rounds_needed`].
 
+mod chain;
 mod change;
 mod election_safety;
+mod log;
+mod log_view;
 mod monotonic_terms;
 mod progress;
 mod rule;
 mod view;
 mod vote_once;
 
+pub use chain::{ChainLog, Linked, link};
 pub use change::{Bits, Change, Grant, Shadows, Standing};
 pub use election_safety::ElectionSafety;
+pub use log::RaftRules;
+pub use log_view::{LogView, RaftView, Refusal, RefusalReason, Spoken, Stimulus};
 pub use monotonic_terms::MonotonicTerms;
 pub use progress::{Core, Obstructions, majority, rounds_needed};
 pub use rule::Rule;
-pub use view::{ElectionView, LogView, RaftView};
+pub use view::ElectionView;
 pub use vote_once::VoteOnce;

@@ -1,0 +1,91 @@
+//! What one event changed at a node with a log, for the rules that read logs.
+
+use super::shadow::Removed;
+use crate::change::{Bits, Change};
+use crate::log_view::{LogView, Refusal, Spoken};
+use whitewater_sim::NodeId;
+
+impl Bits {
+    /// Index up to which the node knows entries to be committed.
+    pub const COMMIT: Bits = Bits(1 << 16);
+    /// Index up to which the node has applied entries.
+    pub const APPLIED: Bits = Bits(1 << 17);
+    /// The log has entries it did not have.
+    pub const LOG_APPENDED: Bits = Bits(1 << 18);
+    /// The log lost entries at its end, whether or not others took their place.
+    pub const LOG_TRUNCATED: Bits = Bits(1 << 19);
+    /// The durable part of log or vote.
+    pub const DURABLE: Bits = Bits(1 << 20);
+    /// What a leader takes a peer's log for.
+    pub const MATCH: Bits = Bits(1 << 21);
+    /// The node refused a message of a peer.
+    pub const REFUSED: Bits = Bits(1 << 22);
+    /// The node sent something.
+    pub const SENT: Bits = Bits(1 << 23);
+    /// The node answered an append or refused something.
+    pub const SENT_RESPONSE: Bits = Bits(1 << 24);
+}
+
+/// A node's log at one moment, without its entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogStanding {
+    /// See [`LogView::first_index`].
+    pub(crate) first_index: u64,
+    /// See [`LogView::last_index`].
+    pub(crate) last_index: u64,
+    /// Chain hash of the whole log.
+    pub(crate) last_chain: u64,
+    /// See [`LogView::commit`].
+    pub(crate) commit: u64,
+    /// See [`LogView::applied`].
+    pub(crate) applied: u64,
+    /// See [`LogView::state_hash`].
+    pub(crate) state_hash: Option<u64>,
+    /// See [`LogView::durable_index`].
+    pub(crate) durable_index: u64,
+    /// See [`LogView::refusals`].
+    pub(crate) refusals: u32,
+}
+
+impl LogStanding {
+    /// The present standing of a node. Panics if the node cannot tell the chain hash of its own last entry.
+    #[inline]
+    pub(crate) fn of<V: LogView + ?Sized>(view: &V) -> LogStanding {
+        let last_index = view.last_index();
+        LogStanding {
+            first_index: view.first_index(),
+            last_index,
+            last_chain: view.chain_at(last_index).expect("a log knows the hash of its last entry"),
+            commit: view.commit(),
+            applied: view.applied(),
+            state_hash: view.state_hash(),
+            durable_index: view.durable_index(),
+            refusals: view.refusals(),
+        }
+    }
+}
+
+/// What one event changed at one node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogChange<'a> {
+    /// The node, its bits (those of the log included) and its part in elections.
+    pub(crate) election: Change<'a>,
+    /// The log as it was; for a node that starts, what was durable before the crash.
+    pub(crate) before: LogStanding,
+    /// The log as it is.
+    pub(crate) after: LogStanding,
+    /// Index up to which the log is as it was.
+    pub(crate) kept: u64,
+    /// The first entry that was cut off.
+    pub(crate) removed: Option<Removed>,
+    /// Peers whose match index changed, a bit each by position.
+    pub(crate) matched: u16,
+    /// How many entries were known to be committed anywhere before this event.
+    pub(crate) committed_known: u64,
+    /// What the node said to others in this event.
+    pub(crate) spoken: &'a [Spoken],
+    /// The vote that a crash now cannot take from the node.
+    pub(crate) durable_vote: Option<NodeId>,
+    /// The last refusal, if one is new.
+    pub(crate) refusal: Option<Refusal>,
+}

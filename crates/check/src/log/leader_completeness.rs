@@ -1,0 +1,50 @@
+//! Leader completeness: what was committed in a term is in the log of every leader of a later term.
+
+use super::books::Books;
+use super::change::LogChange;
+use super::rule::LogRule;
+use crate::change::Bits;
+use whitewater_sim::{NodeId, Role, Violation};
+
+/// An entry committed in a term is in the log of every leader of a later term.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LeaderCompleteness;
+
+impl LogRule for LeaderCompleteness {
+    const NAME: &'static str = "leader-completeness";
+    const CLAIM: &'static str = "An entry committed in a term is in the log of every leader of a later term.";
+    const SOURCE: &'static str = "Ongaro's thesis, figure 3.2; etcd's and CCF's LeaderCompletenessInv";
+    const WAKES_ON: Bits = Bits(Bits::COMMIT.0 | Bits::ROLE.0 | Bits::TERM.0);
+
+    fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
+        let (node, is) = (change.election.node, change.election.after);
+        let was = change.election.before;
+        if is.role == Role::Leader && (was.role != Role::Leader || was.term != is.term) {
+            Self::check(books, node, is.term)?;
+        }
+        if books.gold.last_index() > change.committed_known {
+            for (leader, term) in books.leaders().filter(|&(leader, term)| leader != node && term > is.term) {
+                Self::check(books, leader, term)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LeaderCompleteness {
+    /// Whether the leader of `term` has all that was committed before that term.
+    fn check(books: &Books, leader: NodeId, term: u64) -> Result<(), Violation> {
+        let index = books.gold.committed_before(term);
+        let log = &books.node(leader).log;
+        let Some(committed) = books.gold.at(index) else { return Ok(()) };
+        if index < log.base() || log.at(index).is_some_and(|own| own.chain == committed.chain) {
+            return Ok(());
+        }
+        let message = format!(
+            "{leader} leads term {term} and its log, which ends at {}, lacks entries up to {index} that were committed \
+             in earlier terms",
+            log.last_index()
+        );
+        Self::broken(leader, None, message)
+    }
+}

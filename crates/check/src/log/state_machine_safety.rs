@@ -1,0 +1,60 @@
+//! State machine safety: nodes apply the same entries in the same order and get the same state.
+
+use super::books::Books;
+use super::change::LogChange;
+use super::rule::LogRule;
+use crate::change::Bits;
+use whitewater_sim::Violation;
+
+/// Nodes apply the same entry at the same index and are then in the same state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StateMachineSafety {
+    /// For each index the hash of the first state seen there, 0 where none was.
+    states: Vec<u64>,
+}
+
+impl LogRule for StateMachineSafety {
+    const NAME: &'static str = "state-machine-safety";
+    const CLAIM: &'static str =
+        "Nodes apply the same entry at the same index and are then in the same state.";
+    const SOURCE: &'static str = "Ongaro's thesis, figure 3.2; openraft";
+    const WAKES_ON: Bits = Bits::APPLIED;
+
+    fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
+        let (node, index) = (change.election.node, change.after.applied);
+        let (own, committed) = (books.node(node).log.at(index), books.gold.at(index));
+        if index > books.gold.last_index() {
+            let message = format!("{node} applies entries up to {index}, which nobody has committed");
+            return Self::broken(node, None, message);
+        }
+        if let (Some(own), Some(committed)) = (own, committed)
+            && own.chain != committed.chain
+        {
+            let message = format!("{node} applies a log up to {index} that differs from the committed one");
+            return Self::broken(node, None, message);
+        }
+        let Some(hash) = change.after.state_hash else { return Ok(()) };
+        if self.first(index, hash) == hash {
+            return Ok(());
+        }
+        let message =
+            format!("{node} has applied entries up to {index} and is in another state than others were then");
+        Self::broken(node, None, message)
+    }
+}
+
+impl StateMachineSafety {
+    /// The first state that was seen at `index`.
+    #[inline]
+    fn first(&mut self, index: u64, hash: u64) -> u64 {
+        let index = index as usize;
+        if index >= self.states.len() {
+            self.states.resize(index + 1, 0);
+        }
+        let first = &mut self.states[index];
+        if *first == 0 {
+            *first = hash;
+        }
+        *first
+    }
+}
