@@ -116,6 +116,16 @@ impl Options {
         self.planted.as_deref()
     }
 
+    /// These values with those of `others` in their places, and its bug if it has one.
+    #[must_use]
+    pub fn with(&self, others: &Options) -> Options {
+        let kept = self.values.iter().filter(|(name, _)| others.given(name).is_none());
+        let mut values: Vec<_> = kept.chain(&others.values).cloned().collect();
+        values.sort_unstable();
+        let planted = others.planted.as_ref().or(self.planted.as_ref()).cloned();
+        Options { values, planted }
+    }
+
     /// The given values by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.iter().map(|(n, v)| (n.as_str(), v.as_str()))
@@ -205,6 +215,18 @@ mod tests {
         assert_eq!(options.text_at(SPECS, "mode", NodeId::server(0)), "voter");
         assert_eq!(options.text_at(SPECS, "mode", NodeId::server(1)), "off");
         assert_eq!(options.span(SPECS, "pause"), Span::from_millis(20));
+    }
+
+    #[test]
+    fn values_given_later_go_before_earlier_ones() {
+        let given = |pairs: &[(&str, &str)]| {
+            let mut options = Options::new();
+            pairs.iter().for_each(|(name, value)| options.set(SPECS, name, value).unwrap());
+            options
+        };
+        let both = given(&[("pause", "5ms"), ("mode", "off")])
+            .with(&given(&[("mode", "voter"), ("mode.n1", "off")]));
+        assert_eq!(both, given(&[("mode", "voter"), ("mode.n1", "off"), ("pause", "5ms")]));
     }
 
     #[test]
