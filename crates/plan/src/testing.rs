@@ -70,6 +70,10 @@ impl System for Pond {
         &[]
     }
 
+    fn bugs(&self) -> &'static [&'static str] {
+        &["leaky", "lazy"]
+    }
+
     fn timing(&self, options: &Options) -> Timing {
         let low = options.span(OPTIONS, "election");
         Timing { election_low: low, election_high: low.times(2), heartbeat: low.part(10) }

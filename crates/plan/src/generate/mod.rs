@@ -24,6 +24,8 @@ pub struct Restrictions {
     pub profile: Option<Profile>,
     /// Values of options, by name.
     pub set: Vec<(String, String)>,
+    /// With this bug planted; builds without the feature `mutants` have none.
+    pub bug: Option<String>,
 }
 
 /// The plan that `seed` stands for.
@@ -42,7 +44,7 @@ pub fn generate(
     let system = choose_system(systems, &decisions, restrictions.system.as_deref())?;
     let profile = restrictions.profile.unwrap_or(Profile::Swarm);
     let servers = cluster::servers(&decisions);
-    let options = options::draw(system, profile, servers, &decisions, &restrictions.set)?;
+    let options = options::draw(system, profile, servers, &decisions, restrictions)?;
     let timing = system.timing(&options);
     let mut script = cluster::script(seed, servers, system.clients(), timing, &decisions);
     if profile == Profile::Swarm {

@@ -1,5 +1,6 @@
 //! Options of a generated plan.
 
+use super::Restrictions;
 use super::decide::{Decisions, log_span};
 use crate::Profile;
 use whitewater_sim::{Draw, NodeId, OptionSpec, Options, System, Values};
@@ -10,11 +11,11 @@ pub(super) fn draw(
     profile: Profile,
     servers: usize,
     decisions: &Decisions,
-    set: &[(String, String)],
+    restrictions: &Restrictions,
 ) -> Result<Options, String> {
     let specs = system.options();
     let mut demanded = Options::new();
-    for (name, value) in set {
+    for (name, value) in &restrictions.set {
         demanded.set(specs, name, value).map_err(|wrong| format!("{}: {wrong}", system.name()))?;
     }
     let mut options = Options::new();
@@ -27,6 +28,9 @@ pub(super) fn draw(
     }
     for (name, value) in demanded.iter() {
         options.set(specs, name, value)?;
+    }
+    if let Some(bug) = &restrictions.bug {
+        options.plant(system.bugs(), bug).map_err(|wrong| format!("{}: {wrong}", system.name()))?;
     }
     Ok(options)
 }

@@ -13,6 +13,7 @@ fn pond(set: &[(&str, &str)]) -> Restrictions {
     Restrictions {
         system: Some("pond".to_owned()),
         profile: None,
+        bug: None,
         set: set.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
     }
 }
@@ -69,6 +70,8 @@ fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
         refusal(&pond(&[("announce", "lose")])),
         "pond: `announce`: `lose` is not one of its values: drop | latch | mailbox"
     );
+    let bug = Restrictions { bug: Some("e9".to_owned()), ..pond(&[]) };
+    assert_eq!(refusal(&bug), "pond: there is no bug `e9` in this system; there are leaky, lazy");
     assert_eq!("calm".parse(), Ok(Profile::Calm));
     assert_eq!(
         "swam".parse::<Profile>(),
@@ -88,6 +91,8 @@ fn restricting_one_decision_leaves_every_other_as_it_was() {
             all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>()
         };
         assert_eq!(others(&set), others(&free), "seed {seed}");
+        let bugged = plan(seed, &Restrictions { bug: Some("lazy".to_owned()), ..pond(&[]) });
+        assert_eq!((bugged.script, bugged.options.planted()), (free.script.clone(), Some("lazy")));
         // Without a system and its restriction the script of the same seed is the same again.
         let alone = plan(seed, &Restrictions::default());
         if alone.system == "pond" {
