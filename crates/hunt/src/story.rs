@@ -204,10 +204,21 @@ fn told(
     grain: Grain,
 ) -> Vec<Item> {
     let mut seen = BTreeSet::new();
+    let mut unreached = BTreeSet::new();
     let mut items = Vec::new();
     let mut fold = Fold::default();
     for (at, event) in trace.events.iter().enumerate() {
         let change = changes.contains(&event.id);
+        match (event.kind, event.subject, event.node) {
+            (EventKind::Boot, _, Some(node)) => {
+                unreached.remove(&node);
+            }
+            // That a node is down is news once; nothing reaches it until it starts.
+            (EventKind::Down, Some(s), _) if !unreached.insert(s.to) && !pinned.contains(&event.id) => {
+                continue;
+            }
+            _ => {}
+        }
         let is_new = match manner(event, change, grain) {
             Manner::Always => true,
             Manner::Never if !pinned.contains(&event.id) => continue,
@@ -280,3 +291,77 @@ fn signature(plan: &Plan, event: &TraceEvent, exact: bool) -> Signature {
 }
 
 type Signature = (&'static str, Option<NodeId>, Option<Role>, Option<(NodeId, NodeId, &'static str)>, String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traces::{Sketch, n, outcome, plan, stranded};
+
+    /// An election with a heartbeat so many times, and what comes after them.
+    fn with_heartbeats(beats: usize) -> (Trace, EventId) {
+        let mut sketch = Sketch::new();
+        let start = sketch.push(EventKind::Boot, Some(n(1)), EventId::NONE, "", "");
+        for _ in 0..beats {
+            let beat = sketch.timer(n(1), "heartbeat");
+            let sent = sketch.send(beat, n(1), n(2), "Heartbeat", 1);
+            sketch.receive(sent, "");
+        }
+        let vote = sketch.send(start, n(1), n(2), "Vote", 2);
+        let granted = sketch.receive(vote, "votes n1");
+        (sketch.trace(), granted)
+    }
+
+    fn numbers(beats: usize) -> Vec<Option<usize>> {
+        let (trace, granted) = with_heartbeats(beats);
+        let (plan, outcome) = (plan(), outcome(trace, Verdict::Pass));
+        let story = Story::of(&plan, &outcome).unwrap();
+        vec![story.number(EventId(0)), story.number(granted), story.cause_number(granted)]
+    }
+
+    #[test]
+    fn a_heartbeat_more_renames_nothing() {
+        assert_eq!(numbers(1), [Some(1), Some(3), Some(1)]);
+        for beats in [2, 3, 20, 500] {
+            assert_eq!(numbers(beats), numbers(1), "{beats} heartbeats");
+        }
+    }
+
+    #[test]
+    fn a_message_is_told_when_it_arrives_and_goes_back_to_what_sent_it() {
+        let (trace, granted) = with_heartbeats(1);
+        let sent = trace.event(granted).unwrap().cause;
+        let (plan, outcome) = (plan(), outcome(trace, Verdict::Pass));
+        let story = Story::of(&plan, &outcome).unwrap();
+        assert_eq!(story.number(sent), None);
+        assert_eq!(story.cause_number(granted), story.number(EventId(0)));
+    }
+
+    #[test]
+    fn a_run_full_of_news_is_told_in_few_lines_with_its_causes() {
+        let mut sketch = Sketch::new();
+        let lost = sketch.lose(EventKind::Discard, EventId::NONE, n(1), n(2), "State", 1);
+        for number in 1..600 {
+            let node = n(number % 3 + 1);
+            let text = format!("op{number} {}", "w".repeat(number));
+            sketch.push(EventKind::Operate, Some(node), EventId::NONE, &text, "");
+        }
+        let violation = sketch.violation(EventId::NONE, n(2));
+        let (plan, outcome) = (plan(), outcome(sketch.trace(), Verdict::Violated(stranded(n(2), n(1)))));
+        let story = Story::of(&plan, &outcome).unwrap();
+        assert!(story.items.len() <= LINES_MAX, "{} lines", story.items.len());
+        assert!(story.number(lost).is_some() && story.number(violation).is_some());
+    }
+
+    #[test]
+    fn a_role_that_nobody_remarks_on_is_told_in_the_margin() {
+        let mut sketch = Sketch::new();
+        sketch.timer(n(1), "election");
+        sketch.role(n(1), Role::Leader);
+        let won = sketch.timer(n(1), "election");
+        let (plan, outcome) = (plan(), outcome(sketch.trace(), Verdict::Pass));
+        let story = Story::of(&plan, &outcome).unwrap();
+        let event = story.trace.event(won).unwrap();
+        assert_eq!(story.margin(event), "LEADS");
+        assert_eq!(story.sentence(won).unwrap(), "e1 at 1.00ms: n1 timer election (LEADS)");
+    }
+}

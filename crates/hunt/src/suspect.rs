@@ -52,11 +52,13 @@ fn present_term(events: &[TraceEvent], violation: &Violation) -> Option<u64> {
     })
 }
 
+type LinkAndKind = (NodeId, NodeId, &'static str);
+
 /// What arrived, and who started when.
 #[derive(Default)]
 struct Arrivals {
     /// By link and kind, in order: the event that sent it and its subject.
-    on_link: BTreeMap<(NodeId, NodeId, &'static str), Vec<(EventId, Subject)>>,
+    on_link: BTreeMap<LinkAndKind, Vec<(EventId, Subject)>>,
     /// Sends of which some copy arrived.
     sends: BTreeSet<EventId>,
     last_start: BTreeMap<NodeId, EventId>,

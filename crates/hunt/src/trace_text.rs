@@ -2,10 +2,11 @@
 //!
 //! It holds no hash, no time of day and no path, so that it changes only with behaviour.
 
+use crate::fold::Fold;
 use crate::story::{Item, Story};
 use crate::words::clock;
 use whitewater_plan::Plan;
-use whitewater_sim::{EventKind, Outcome, Role, TraceEvent, Verdict};
+use whitewater_sim::{Action, EventKind, NodeId, Outcome, Role, Target, TraceEvent, Verdict};
 
 /// Columns of a line before the margin.
 const TEXT_WIDTH: usize = 44;
@@ -23,12 +24,7 @@ pub fn render(plan: &Plan, outcome: &Outcome, title: &str) -> String {
         for item in &story.items {
             match item {
                 Item::Event(at) => out.push_str(&event_lines(&story, &story.trace.events[*at])),
-                Item::Fold(fold) => {
-                    let (first, last) = fold.times();
-                    let lanes = "   ".repeat(plan.script.servers);
-                    let text = format!("{} (since {})", fold.text(), clock(first));
-                    out.push_str(&format!("{:>9} {:>11}  {lanes} {:<9} {text}\n", clock(last), "", "…"));
-                }
+                Item::Fold(fold) => out.push_str(&fold_line(plan, fold)),
             }
         }
         out.push('\n');
@@ -72,6 +68,14 @@ fn head_line(plan: &Plan) -> String {
     format!("{:>9} {:>5} {:<5}  {}\n", "ms", "event", "cause", lanes.trim_end())
 }
 
+/// The line of repeats, at the time of the last of them.
+fn fold_line(plan: &Plan, fold: &Fold) -> String {
+    let (first, last) = fold.times();
+    let since = if first == last { String::new() } else { format!(" (since {})", clock(first)) };
+    let lanes = "   ".repeat(plan.script.servers);
+    format!("{:>9} {:>11}  {lanes} {:<9} {}{since}\n", clock(last), "", "…", fold.text())
+}
+
 /// An event's line, and further ones if its margin is long.
 fn event_lines(story: &Story<'_>, event: &TraceEvent) -> String {
     let number = story.number(event.id).map_or(String::new(), |n| format!("e{n}"));
@@ -111,7 +115,13 @@ fn lanes(story: &Story<'_>, event: &TraceEvent) -> String {
 }
 
 /// The node that a step crashes as it begins.
-fn crashed_by(story: &Story<'_>, open: &TraceEvent) -> Option<whitewater_sim::NodeId> {
+fn crashed_by(story: &Story<'_>, open: &TraceEvent) -> Option<NodeId> {
+    let step = story.plan.script.steps.get(open.step?)?;
+    match step.action {
+        Action::Crash { node: Target::Node(node), at_call: 0, .. } => return Some(node),
+        Action::Crash { .. } => {}
+        _ => return None,
+    }
     let events = &story.trace.events;
     let at = events.partition_point(|e| e.id <= open.id);
     let crash = events.get(at).filter(|e| e.kind == EventKind::Crash && e.cause == open.id)?;

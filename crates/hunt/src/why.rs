@@ -21,9 +21,13 @@ pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<Event
     if let Some(suspect) = story.suspect.and_then(|id| trace.event(id)) {
         chosen.extend(fault_behind(story, suspect));
     }
-    let first = chosen.first().copied();
-    let nearby = trace.events.iter().filter(|e| Some(e.id) > first && concerns(e, violation));
-    for event in nearby.filter(|e| story.number(e.id).is_some()) {
+    // What happened long before the suspect was got over.
+    let from = story
+        .suspect
+        .or(trace.violation)
+        .and_then(|end| chain(trace, end).into_iter().take(CHAIN_MAX).next_back());
+    let nearby = trace.events.iter().rev().take_while(|e| Some(e.id) > from);
+    for event in nearby.filter(|e| concerns(e, violation) && story.number(e.id).is_some()) {
         if chosen.len() >= EVENTS_MAX {
             break;
         }

@@ -1,7 +1,7 @@
 //! The words texts share: times, steps, and texts that differ only in their numbers.
 
-use whitewater_plan::text::script_lines;
-use whitewater_sim::{NodeId, Script, Step, Time, TraceEvent};
+use whitewater_plan::text::print_step;
+use whitewater_sim::{NodeId, Step, Time, TraceEvent};
 
 /// A time in milliseconds with two digits after the point, rounded down.
 pub(crate) fn clock(time: Time) -> String {
@@ -11,8 +11,7 @@ pub(crate) fn clock(time: Time) -> String {
 
 /// The line of a step without its note.
 pub(crate) fn step_line(step: &Step) -> String {
-    let alone = Script { steps: vec![Step { note: None, ..step.clone() }], ..Script::default() };
-    script_lines(&alone).pop().unwrap_or_default()
+    print_step(&Step { note: None, ..step.clone() })
 }
 
 /// The text with every number replaced by `#`, so that texts that say the same of other numbers are equal. Nodes such as

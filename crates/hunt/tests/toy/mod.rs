@@ -79,7 +79,7 @@ impl System for Beacon {
             Vice::Broken => assert!(!script.seed.is_multiple_of(5), "the checks are beside themselves"),
         }
         let drop = options.text(OPTIONS, "not-ready") == "drop";
-        Ok(World::new(&script, drop, Owes::default(), record)?.run())
+        Ok(World::new(&script, drop, Owes, record)?.run())
     }
 }
 
@@ -295,7 +295,6 @@ impl Light {
 }
 
 /// Every follower has the rows of the leader; owed before the power cycle.
-#[derive(Default)]
 struct Owes;
 
 impl Monitor<Light> for Owes {
