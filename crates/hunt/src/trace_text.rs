@@ -51,6 +51,9 @@ fn header(plan: &Plan, outcome: &Outcome, title: &str) -> String {
     if !options.is_empty() {
         out.push_str(&format!("{} with {}\n", plan.system, options.join(" ")));
     }
+    if let Some(bug) = plan.options.planted() {
+        out.push_str(&format!("with the bug {bug} planted\n"));
+    }
     out
 }
 

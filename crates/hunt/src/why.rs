@@ -27,7 +27,12 @@ pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<Event
         .or(trace.violation)
         .and_then(|end| chain(trace, end).into_iter().take(CHAIN_MAX).next_back());
     let nearby = trace.events.iter().rev().take_while(|e| Some(e.id) > from);
-    for event in nearby.filter(|e| concerns(e, violation) && story.number(e.id).is_some()) {
+    let found = trace.violation.and_then(|id| trace.event(id)).and_then(|e| e.node);
+    let nodes: Vec<NodeId> = match violation {
+        Some(violation) => violation.node.into_iter().chain(violation.peer).collect(),
+        None => found.into_iter().collect(),
+    };
+    for event in nearby.filter(|e| concerns(e, &nodes) && story.number(e.id).is_some()) {
         if chosen.len() >= EVENTS_MAX {
             break;
         }
@@ -39,13 +44,13 @@ pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<Event
     chosen.into_iter().rev().collect()
 }
 
-/// Whether an event is about the nodes a violation is about.
-fn concerns(event: &TraceEvent, violation: Option<&Violation>) -> bool {
-    let Some(violation) = violation else { return true };
-    let about = |node: NodeId| violation.node == Some(node) || violation.peer == Some(node);
-    match event.subject {
-        Some(Subject { from, to, .. }) => about(from) && about(to),
-        None => event.node.is_some_and(about),
+/// Whether an event is about these nodes; without any, every event is.
+fn concerns(event: &TraceEvent, nodes: &[NodeId]) -> bool {
+    let about = |node: &NodeId| nodes.is_empty() || nodes.contains(node);
+    match (event.subject, event.node) {
+        (Some(Subject { from, to, .. }), _) => about(&from) && about(&to),
+        (None, Some(node)) => about(&node),
+        (None, None) => false,
     }
 }
 

@@ -5,7 +5,7 @@ mod toy;
 use toy::{BEACON, FLAKY};
 use whitewater_hunt::{Failure, report, run, run_twice, scenario_text, trace_text};
 use whitewater_plan::text::parse_script;
-use whitewater_plan::{Expect, PLAN_VERSION, Plan, Profile, Restrictions, Scenario, Variant, generate};
+use whitewater_plan::{Expect, PLAN_VERSION, Plan, Profile, Restrictions, Scenario, generate};
 use whitewater_sim::{Options, System, Verdict};
 
 static BEACONS: [&dyn System; 1] = [&BEACON];
@@ -102,34 +102,26 @@ fn a_run_that_fails_otherwise_when_it_is_recorded_is_not_deterministic() {
 
 fn scenario(lines: &[&str]) -> Scenario {
     let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-    let expect = Expect::Pass;
-    Scenario {
-        name: "late".into(),
-        notes: Vec::new(),
-        source: None,
-        system: "beacon".into(),
-        options: Options::new(),
-        script: parse_script(&lines, Some(&BEACON)).unwrap(),
-        variants: vec![Variant { name: "keep".into(), options: Options::new(), expect }],
-    }
+    let plan = Plan { script: parse_script(&lines, Some(&BEACON)).unwrap(), ..plan("keep") };
+    Scenario::of_plan("late", &plan, Expect::Pass)
 }
 
 #[test]
 fn a_scenario_gives_its_trace_under_name_and_variant() {
-    let (text, outcome) = scenario_text(&BEACON, &scenario(SCRIPT), "keep").unwrap();
-    assert!(text.starts_with("late @keep    seed 0x5445"), "{text}");
+    let (text, outcome) = scenario_text(&BEACON, &scenario(SCRIPT), "found").unwrap();
+    assert!(text.starts_with("late @found    seed 0x5445"), "{text}");
     assert!(outcome.trace.is_some());
 }
 
 #[test]
 fn a_step_that_never_happens_is_named_with_the_time_the_run_ended() {
     let lines = [SCRIPT, &["write 8 at n1 when n2 leads"]].concat();
-    let refusal = scenario_text(&BEACON, &scenario(&lines), "keep").unwrap_err();
+    let refusal = scenario_text(&BEACON, &scenario(&lines), "found").unwrap_err();
     assert!(refusal.contains("step 4, `write 8 at n1 when n2 leads`, never happened"), "{refusal}");
 }
 
 #[test]
 fn a_variant_that_does_not_exist_is_refused_with_those_that_do() {
     let refusal = scenario_text(&BEACON, &scenario(SCRIPT), "drop").unwrap_err();
-    assert!(refusal.contains("there are keep"), "{refusal}");
+    assert!(refusal.contains("there are found"), "{refusal}");
 }
