@@ -98,6 +98,13 @@ fn a_scenario_made_of_a_plan_reads_back() {
 }
 
 #[test]
+fn the_beginning_of_a_scenario_reads_back() {
+    let begun = Scenario::begin("story", "pond");
+    assert_eq!(begun.lines[1..3], ["servers 3", "delay 1ms..10ms"]);
+    assert_eq!(Scenario::parse("story.json", &begun.format(), &SYSTEMS), Ok(begun));
+}
+
+#[test]
 fn a_saved_failure_reads_back_as_it_was_written() {
     let saved = saved();
     assert_eq!(Saved::parse("f.json", &saved.to_json(), &SYSTEMS), Ok(saved.clone()));

@@ -3,7 +3,7 @@
 mod read;
 
 use crate::file::{Json, options_json, script_json};
-use crate::text::script_lines;
+use crate::text::{Setting, script_lines};
 use crate::{PLAN_VERSION, Plan, Profile};
 use whitewater_sim::{NodeId, Options, Script};
 
@@ -58,18 +58,37 @@ pub enum Expect {
 }
 
 impl Scenario {
-    /// A scenario of one variant, `found`, made of a plan; notes are still to be written.
-    pub fn of_plan(name: &str, plan: &Plan, expect: Expect) -> Scenario {
+    /// The beginning of a scenario: three servers, no faults, one variant `plain` that passes; notes are to be written.
+    pub fn begin(name: &str, system: &str) -> Scenario {
+        let settings = Setting::all_of(&Script::default()).into_iter();
+        let lines =
+            settings.filter(|setting| !matches!(setting, Setting::Limits { .. } | Setting::Clients(_)));
         Scenario {
             schema: None,
             name: name.to_owned(),
             notes: Vec::new(),
             source: None,
-            system: plan.system.clone(),
-            options: plan.options.clone(),
+            system: system.to_owned(),
+            options: Options::new(),
+            lines: lines.map(|setting| setting.to_string()).collect(),
+            script: Script::default(),
+            variants: vec![Variant {
+                name: "plain".to_owned(),
+                note: None,
+                options: Options::new(),
+                expect: Expect::Pass,
+            }],
+        }
+    }
+
+    /// A scenario of one variant, `found`, made of a plan; notes are to be written.
+    pub fn of_plan(name: &str, plan: &Plan, expect: Expect) -> Scenario {
+        let variant = Variant { name: "found".to_owned(), note: None, options: plan.options.clone(), expect };
+        Scenario {
             lines: script_lines(&plan.script),
             script: plan.script.clone(),
-            variants: vec![Variant { name: "found".to_owned(), note: None, options: Options::new(), expect }],
+            variants: vec![variant],
+            ..Scenario::begin(name, &plan.system)
         }
     }
 

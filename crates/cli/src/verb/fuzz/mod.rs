@@ -6,7 +6,7 @@ mod watch;
 use crate::progress::Progress;
 use crate::typed::{FormatTyped, Given};
 use crate::{Exit, Screen, Systems, duration, interrupt};
-pub(crate) use meaning::Amount;
+pub(crate) use meaning::{Amount, fresh_seed};
 use meaning::{Meaning, Seeds};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -72,7 +72,7 @@ pub(crate) struct Restricted {
 impl Restricted {
     /// What it means for the draw.
     pub(crate) fn meaning(&self) -> Restrictions {
-        Restrictions { system: self.system.clone(), profile: self.profile, set: self.set.clone() }
+        Restrictions { system: self.system.clone(), profile: self.profile, set: self.set.clone(), bug: None }
     }
 }
 
