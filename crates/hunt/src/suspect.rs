@@ -7,11 +7,12 @@ use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Trace, TraceEven
 /// The first suspect of a violation: the earliest loss of a message from or to the node at which it shows that was
 /// never made good before it showed.
 ///
-/// A loss is made good by a message that was sent later, arrived, and is of the same kind on the same link, provided
-/// its term is not lower: a repetition, or newer state that says the same and more. Of several losses, one between the
-/// two nodes concerned goes before others, then one since both last started, then one in the present term of the leader
-/// among them, then one by a node itself before one by the network, then the earlier one. A violation that shows at no
-/// node in particular is blamed only on what nodes lost themselves.
+/// A loss is made good by a message that was sent later and arrived on the same link, and that is of the same kind and
+/// of no lower term - a repetition, or newer state that says the same and more - or has the same content and term under
+/// another kind. Of several losses, one between the two nodes concerned goes before others, then one since both last
+/// started, then one in the present term of the leader among them, then one at a leader, then one by a node itself before
+/// one by the network, then the earlier one. A violation that shows at no node in particular is blamed only on what nodes
+/// lost themselves.
 pub fn suspect(trace: &Trace, violation: &Violation) -> Option<EventId> {
     let end = trace.violation.map_or(trace.events.len(), |id| trace.events.partition_point(|e| e.id < id));
     let events = &trace.events[..end];
@@ -28,7 +29,8 @@ pub fn suspect(trace: &Trace, violation: &Violation) -> Option<EventId> {
         let between = violation.peer.is_none() || (concerned(subject.from) && concerned(subject.to));
         let fresh = !arrivals.started_after(event.id, *subject);
         let own = event.kind == EventKind::Discard;
-        (Reverse((between, fresh, timeliness(subject.term, present), own)), event.id)
+        let leads = event.node == Some(subject.from) && event.role == Some(Role::Leader);
+        (Reverse((between, fresh, timeliness(subject.term, present), leads, own)), event.id)
     });
     worst.map(|(event, _)| event.id)
 }
@@ -52,13 +54,13 @@ fn present_term(events: &[TraceEvent], violation: &Violation) -> Option<u64> {
     })
 }
 
-type LinkAndKind = (NodeId, NodeId, &'static str);
+type Link = (NodeId, NodeId);
 
 /// What arrived, and who started when.
 #[derive(Default)]
 struct Arrivals {
-    /// By link and kind, in order: the event that sent it and its subject.
-    on_link: BTreeMap<LinkAndKind, Vec<(EventId, Subject)>>,
+    /// By link, in order: the event, the one that sent it, and the subject.
+    on_link: BTreeMap<Link, Vec<(EventId, EventId, Subject)>>,
     /// Sends of which some copy arrived.
     sends: BTreeSet<EventId>,
     last_start: BTreeMap<NodeId, EventId>,
@@ -71,7 +73,7 @@ impl Arrivals {
             match (event.kind, event.subject, event.node) {
                 (EventKind::Recv, Some(s), _) => {
                     let sent = sending(trace, event);
-                    arrivals.on_link.entry((s.from, s.to, s.name)).or_default().push((sent, s));
+                    arrivals.on_link.entry((s.from, s.to)).or_default().push((event.id, sent, s));
                     arrivals.sends.insert(sent);
                 }
                 (EventKind::Boot, _, Some(node)) => {
@@ -89,18 +91,26 @@ impl Arrivals {
         if self.sends.contains(&sent) {
             return true; // the other copy of a duplicate
         }
-        let link = self.on_link.get(&(lost.from, lost.to, lost.name));
+        let link = self.on_link.get(&(lost.from, lost.to));
         // From the end: what was repeated till the end is found at once.
         link.is_some_and(|arrived| {
-            arrived.iter().rev().any(|(since, s)| {
-                *since > sent && (s.key == lost.key || s.term.is_none() || s.term >= lost.term)
-            })
+            let later = arrived.iter().rev().take_while(|(at, ..)| *at > sent);
+            later.into_iter().any(|(_, since, s)| *since > sent && stands_for(*s, lost))
         })
     }
 
     /// Whether sender or receiver was started after an event.
     fn started_after(&self, event: EventId, subject: Subject) -> bool {
         [subject.from, subject.to].iter().any(|node| self.last_start.get(node).is_some_and(|at| *at > event))
+    }
+}
+
+/// Whether a message says what another on its link would have said.
+fn stands_for(arrived: Subject, lost: Subject) -> bool {
+    let same = arrived.key == lost.key && arrived.term == lost.term;
+    match arrived.name == lost.name {
+        true => same || arrived.term.is_none() || arrived.term >= lost.term,
+        false => same && lost.term.is_some(),
     }
 }
 
@@ -159,8 +169,10 @@ mod tests {
     fn another_kind_another_link_or_the_other_direction_do_not_make_a_loss_good() {
         let mut sketch = Sketch::new();
         let loss = sketch.lose(Discard, NONE, n(1), n(2), "State", 3);
-        for (from, to, name) in [(n(1), n(2), "Rows"), (n(1), n(3), "State"), (n(2), n(1), "State")] {
-            let sent = sketch.send(NONE, from, to, name, 3);
+        for (from, to, name, key) in
+            [(n(1), n(2), "Rows", 4), (n(1), n(3), "State", 3), (n(2), n(1), "State", 3)]
+        {
+            let sent = sketch.send(NONE, from, to, name, key);
             sketch.receive(sent, "");
         }
         assert_eq!(suspected(sketch), Some(loss));
@@ -189,6 +201,29 @@ mod tests {
         sketch.lose(Discard, NONE, n(1), n(2), "Hint", 2);
         sketch.role(n(1), Role::Leader);
         let loss = sketch.lose(Drop, NONE, n(1), n(2), "State", 3);
+        assert_eq!(suspected(sketch), Some(loss));
+    }
+
+    #[test]
+    fn the_same_content_under_another_kind_makes_a_loss_good() {
+        let lost_then = |key| {
+            let mut sketch = Sketch::new();
+            sketch.lose(Discard, NONE, n(1), n(2), "VoteRequest", 3);
+            let sent = sketch.send(NONE, n(1), n(2), "SubscribeReply", key);
+            sketch.receive(sent, "");
+            suspected(sketch)
+        };
+        assert_eq!(lost_then(3), None);
+        assert!(lost_then(4).is_some());
+    }
+
+    #[test]
+    fn what_a_leader_lost_goes_before_what_it_lost_as_a_candidate() {
+        let mut sketch = Sketch::new();
+        sketch.role(n(1), Role::Candidate);
+        sketch.lose(Discard, NONE, n(1), n(2), "VoteRequest", 3);
+        sketch.role(n(1), Role::Leader);
+        let loss = sketch.lose(Discard, NONE, n(1), n(2), "LeaderAnnounce", 3);
         assert_eq!(suspected(sketch), Some(loss));
     }
 
