@@ -34,3 +34,40 @@ impl LogRule for AcknowledgementsDurable {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.say(N1, Spoken::AppendResponse { term: 1, index: 2 }, |n| {
+            n.enter(1, Role::Follower);
+            n.append(&[1, 1]);
+            n.durable_index = 1;
+        })
+    }
+
+    #[test]
+    fn an_entry_that_is_acknowledged_before_it_is_durable_is_found() {
+        assert_eq!(broken(violating), Some(AcknowledgementsDurable::NAME));
+    }
+
+    #[test]
+    fn an_acknowledgement_of_an_older_term_may_name_what_was_cut_off_since() {
+        assert_eq!(
+            broken(|run| {
+                run.say(N1, Spoken::AppendResponse { term: 1, index: 2 }, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1, 1]);
+                })?;
+                run.say(N1, Spoken::AppendResponse { term: 1, index: 2 }, |n| {
+                    n.enter(2, Role::Follower);
+                    n.cut(1);
+                })
+            }),
+            None
+        );
+    }
+}

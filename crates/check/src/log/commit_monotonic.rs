@@ -31,3 +31,40 @@ impl LogRule for CommitMonotonic {
         Self::broken(node, None, message)
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| {
+            n.enter(1, Role::Follower);
+            n.append(&[1, 1]);
+            n.commit = 2;
+        })?;
+        run.step(N1, |n| n.commit = 1)
+    }
+
+    #[test]
+    fn a_commit_index_that_goes_back_is_found() {
+        assert_eq!(broken(violating), Some(CommitMonotonic::NAME));
+    }
+
+    #[test]
+    fn a_restart_may_forget_what_is_committed_and_applied() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1, 1]);
+                    (n.commit, n.applied) = (2, 2);
+                })?;
+                run.crash(N1);
+                run.boot(N1, |n| (n.commit, n.applied) = (1, 0))
+            }),
+            None
+        );
+    }
+}

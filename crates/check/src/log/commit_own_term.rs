@@ -36,3 +36,40 @@ impl LogRule for CommitOwnTerm {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, Run, broken};
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| {
+            n.enter(1, Role::Follower);
+            n.append(&[1]);
+        })?;
+        run.step(N1, |n| n.enter(2, Role::Leader))?;
+        run.step(N1, |n| n.commit = 1)
+    }
+
+    #[test]
+    fn a_leader_that_counts_the_copies_of_an_older_entry_is_found() {
+        assert_eq!(broken(violating), Some(CommitOwnTerm::NAME));
+    }
+
+    #[test]
+    fn an_older_entry_is_committed_by_one_of_the_leaders_own_term_and_followers_take_any() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1]);
+                    n.commit = 1;
+                })?;
+                run.step(N1, |n| n.enter(2, Role::Leader))?;
+                run.step(N1, |n| n.append(&[2]))?;
+                run.step(N1, |n| n.commit = 2)
+            }),
+            None
+        );
+    }
+}

@@ -28,3 +28,49 @@ impl LogRule for CommitWithinLog {
         Self::broken(node, None, message)
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| {
+            n.enter(1, Role::Follower);
+            n.append(&[1]);
+            n.commit = 2;
+        })
+    }
+
+    #[test]
+    fn a_commit_index_beyond_the_log_is_found() {
+        assert_eq!(broken(violating), Some(CommitWithinLog::NAME));
+    }
+
+    #[test]
+    fn the_whole_log_may_be_committed_and_applied() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1]);
+                    (n.commit, n.applied) = (1, 1);
+                })
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn an_applied_index_beyond_the_commit_index_is_found() {
+        let applies = |run: &mut Run| {
+            run.step(N1, |n| {
+                n.enter(1, Role::Follower);
+                n.append(&[1, 1]);
+                (n.commit, n.applied) = (1, 2);
+            })
+        };
+        assert_eq!(broken(applies), Some(CommitWithinLog::NAME));
+    }
+}

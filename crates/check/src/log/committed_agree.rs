@@ -31,3 +31,52 @@ impl LogRule for CommittedAgree {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, N3, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| {
+            n.enter(2, Role::Follower);
+            n.append(&[1]);
+            n.commit = 1;
+        })?;
+        run.step(N2, |n| {
+            n.enter(2, Role::Follower);
+            n.append(&[2, 2]);
+            n.commit = 2;
+        })
+    }
+
+    #[test]
+    fn two_nodes_that_commit_different_logs_are_found() {
+        assert_eq!(broken(violating), Some(CommittedAgree::NAME));
+    }
+
+    #[test]
+    fn one_committed_prefix_may_be_longer_than_the_other() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(2, Role::Follower);
+                    n.append(&[1]);
+                    n.commit = 1;
+                })?;
+                run.step(N2, |n| {
+                    n.enter(2, Role::Follower);
+                    n.append(&[1, 2]);
+                    n.commit = 2;
+                })?;
+                run.step(N3, |n| {
+                    n.enter(2, Role::Follower);
+                    n.append(&[1, 1]);
+                    n.commit = 1;
+                })
+            }),
+            None
+        );
+    }
+}

@@ -37,3 +37,71 @@ impl LogRule for CommittedKept {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| {
+            n.enter(2, Role::Follower);
+            n.append(&[1, 1]);
+            n.commit = 2;
+        })?;
+        run.step(N1, |n| {
+            n.cut(1);
+            n.append(&[2]);
+        })
+    }
+
+    #[test]
+    fn a_committed_entry_that_is_rewritten_is_found() {
+        assert_eq!(broken(violating), Some(CommittedKept::NAME));
+    }
+
+    #[test]
+    fn an_entry_that_is_not_committed_may_be_rewritten() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(2, Role::Follower);
+                    n.append(&[1, 1]);
+                    n.commit = 1;
+                })?;
+                run.step(N1, |n| {
+                    n.cut(1);
+                    n.append(&[2]);
+                })
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn an_entry_that_others_have_committed_may_be_lost_by_a_crash_only() {
+        let commit = |run: &mut Run| {
+            run.step(N1, |n| {
+                n.enter(1, Role::Follower);
+                n.append(&[1, 1]);
+                n.commit = 2;
+            })?;
+            run.step(N2, |n| {
+                n.enter(1, Role::Follower);
+                n.append(&[1, 1]);
+                n.durable_index = 1;
+            })
+        };
+        let cut = broken(|run| {
+            commit(run)?;
+            run.step(N2, |n| n.cut(1))
+        });
+        let crash = broken(|run| {
+            commit(run)?;
+            run.crash(N2);
+            run.boot(N2, |_| {})
+        });
+        assert_eq!((cut, crash), (Some(CommittedKept::NAME), None));
+    }
+}

@@ -28,3 +28,54 @@ impl LogRule for DurableLogKept {
         Self::broken(node, None, message)
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| {
+            n.enter(1, Role::Follower);
+            n.append(&[1, 1]);
+        })?;
+        run.crash(N1);
+        run.boot(N1, |n| n.cut(1))
+    }
+
+    #[test]
+    fn a_start_without_an_entry_that_was_durable_is_found() {
+        assert_eq!(broken(violating), Some(DurableLogKept::NAME));
+    }
+
+    #[test]
+    fn a_start_may_lose_or_keep_what_was_not_durable() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1, 1]);
+                    n.durable_index = 1;
+                })?;
+                run.crash(N1);
+                run.boot(N1, |n| n.append(&[1]))?;
+                run.step(N1, |n| n.durable_index = 1)?;
+                run.crash(N1);
+                run.boot(N1, |_| {})
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn nothing_is_claimed_of_a_disk_that_is_forgiven() {
+        assert_eq!(
+            broken(|run| {
+                run.rules.forgive(N1);
+                violating(run)
+            }),
+            None
+        );
+    }
+}

@@ -37,3 +37,37 @@ impl LogRule for GrantsDurable {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, Run, broken};
+    use crate::log_view::Spoken;
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.say(N1, Spoken::Grant { to: N2, term: 1 }, |n| {
+            n.enter(1, Role::Follower);
+            n.vote = Some(N2);
+        })
+    }
+
+    #[test]
+    fn a_vote_that_is_sent_before_it_is_durable_is_found() {
+        assert_eq!(broken(violating), Some(GrantsDurable::NAME));
+    }
+
+    #[test]
+    fn a_durable_vote_may_leave_also_when_the_term_has_moved_on_since() {
+        assert_eq!(
+            broken(|run| {
+                run.say(N1, Spoken::Grant { to: N2, term: 1 }, |n| {
+                    n.enter(1, Role::Follower);
+                    n.choose(N2);
+                })?;
+                run.say(N1, Spoken::Grant { to: N2, term: 1 }, |n| n.enter(2, Role::Follower))
+            }),
+            None
+        );
+    }
+}

@@ -39,3 +39,50 @@ impl LogRule for LeaderAppendOnly {
         Self::broken(node, None, message)
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, Run, broken};
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| n.enter(1, Role::Leader))?;
+        run.step(N1, |n| n.append(&[1, 1]))?;
+        run.step(N1, |n| n.cut(1))
+    }
+
+    #[test]
+    fn a_leader_that_cuts_its_own_log_is_found() {
+        assert_eq!(broken(violating), Some(LeaderAppendOnly::NAME));
+    }
+
+    #[test]
+    fn a_leader_may_append_and_as_a_follower_of_a_later_term_it_may_cut() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| n.enter(1, Role::Leader))?;
+                run.step(N1, |n| n.append(&[1, 1]))?;
+                run.step(N1, |n| {
+                    n.enter(2, Role::Follower);
+                    n.cut(1);
+                })
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn a_candidate_that_takes_entries_is_found_and_one_that_steps_down_for_them_is_not() {
+        let appends = |role| {
+            move |run: &mut Run| {
+                run.step(N1, |n| n.enter(1, Role::Candidate))?;
+                run.step(N1, |n| {
+                    n.role = role;
+                    n.append(&[1]);
+                })
+            }
+        };
+        assert_eq!(broken(appends(Role::Candidate)), Some(LeaderAppendOnly::NAME));
+        assert_eq!(broken(appends(Role::Follower)), None);
+    }
+}

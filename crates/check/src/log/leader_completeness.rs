@@ -48,3 +48,87 @@ impl LeaderCompleteness {
         Self::broken(leader, None, message)
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, Run, broken};
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| n.enter(1, Role::Leader))?;
+        run.step(N1, |n| {
+            n.append(&[1]);
+            n.commit = 1;
+        })?;
+        run.step(N2, |n| n.enter(2, Role::Leader))
+    }
+
+    #[test]
+    fn a_leader_without_an_entry_committed_in_an_earlier_term_is_found() {
+        assert_eq!(broken(violating), Some(LeaderCompleteness::NAME));
+    }
+
+    #[test]
+    fn a_leader_needs_what_is_committed_and_no_more() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| n.enter(1, Role::Leader))?;
+                run.step(N1, |n| {
+                    n.append(&[1, 1]);
+                    n.commit = 1;
+                })?;
+                run.step(N2, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1]);
+                })?;
+                run.step(N2, |n| n.enter(2, Role::Leader))
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn a_leader_of_an_earlier_term_that_learns_late_of_its_election_owes_nothing() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| n.enter(2, Role::Leader))?;
+                run.step(N1, |n| {
+                    n.append(&[2]);
+                    n.commit = 1;
+                })?;
+                run.step(N2, |n| n.enter(1, Role::Leader))
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn an_entry_that_an_old_leader_commits_behind_the_back_of_a_newer_one_is_found() {
+        let commits = |old: &'static [u64]| {
+            move |run: &mut Run| {
+                run.step(N2, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(old);
+                })?;
+                run.step(N1, |n| n.enter(1, Role::Leader))?;
+                run.step(N2, |n| n.enter(2, Role::Leader))?;
+                run.step(N1, |n| {
+                    n.append(&[1]);
+                    n.commit = 1;
+                })
+            }
+        };
+        assert_eq!(broken(commits(&[])), Some(LeaderCompleteness::NAME));
+        assert_eq!(broken(commits(&[1])), None);
+        let crashed = broken(|run| {
+            run.step(N2, |n| n.enter(2, Role::Leader))?;
+            run.crash(N2);
+            run.step(N1, |n| n.enter(1, Role::Leader))?;
+            run.step(N1, |n| {
+                n.append(&[1]);
+                n.commit = 1;
+            })
+        });
+        assert_eq!(crashed, None);
+    }
+}

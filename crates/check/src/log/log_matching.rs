@@ -66,3 +66,65 @@ impl LogMatching {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, N3, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| {
+            n.enter(2, Role::Follower);
+            n.append(&[1, 2]);
+        })?;
+        run.step(N2, |n| {
+            n.enter(2, Role::Follower);
+            n.log.append(1, 1, 99);
+        })
+    }
+
+    #[test]
+    fn two_entries_of_one_index_and_term_that_differ_are_found() {
+        assert_eq!(broken(violating), Some(LogMatching::NAME));
+    }
+
+    #[test]
+    fn equal_entries_and_entries_of_other_terms_are_lawful() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(2, Role::Follower);
+                    n.append(&[1, 2]);
+                })?;
+                run.step(N2, |n| {
+                    n.enter(3, Role::Follower);
+                    n.append(&[1, 3]);
+                })?;
+                run.step(N3, |n| {
+                    n.enter(3, Role::Follower);
+                    n.append(&[1, 3]);
+                })
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn equal_entries_after_different_prefixes_are_found() {
+        let after = |terms: &'static [u64]| {
+            move |run: &mut Run| {
+                run.step(N1, |n| {
+                    n.enter(3, Role::Follower);
+                    n.append(&[1, 3]);
+                })?;
+                run.step(N2, |n| {
+                    n.enter(3, Role::Follower);
+                    n.append(terms);
+                })
+            }
+        };
+        assert_eq!(broken(after(&[2, 3])), Some(LogMatching::NAME));
+        assert_eq!(broken(after(&[2, 2])), None);
+    }
+}

@@ -35,3 +35,40 @@ impl LogRule for LogTerms {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| {
+            n.enter(3, Role::Follower);
+            n.append(&[2, 1]);
+        })
+    }
+
+    #[test]
+    fn a_term_that_falls_within_a_log_is_found() {
+        assert_eq!(broken(violating), Some(LogTerms::NAME));
+    }
+
+    #[test]
+    fn terms_that_stay_or_rise_are_lawful() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(3, Role::Follower);
+                    n.append(&[1, 1, 3]);
+                })
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn an_entry_of_a_term_that_its_node_has_not_reached_is_found() {
+        assert_eq!(broken(|run| run.step(N1, |n| n.append(&[1]))), Some(LogTerms::NAME));
+    }
+}

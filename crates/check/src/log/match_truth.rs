@@ -40,3 +40,80 @@ impl LogRule for MatchTruth {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| n.enter(1, Role::Leader))?;
+        run.step(N1, |n| n.append(&[1, 1]))?;
+        run.step(N2, |n| {
+            n.enter(1, Role::Follower);
+            n.append(&[1]);
+        })?;
+        run.deliver(N1, N2, |n| n.matches[1] = 2)
+    }
+
+    #[test]
+    fn a_leader_that_counts_on_entries_a_peer_does_not_have_is_found() {
+        assert_eq!(broken(violating), Some(MatchTruth::NAME));
+    }
+
+    #[test]
+    fn a_peer_of_the_same_term_has_what_it_acknowledged_even_after_a_crash() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| n.enter(1, Role::Leader))?;
+                run.step(N1, |n| n.append(&[1, 1]))?;
+                run.step(N2, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1]);
+                })?;
+                run.crash(N2);
+                run.deliver(N1, N2, |n| n.matches[1] = 1)
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn a_peer_of_a_later_term_may_have_cut_off_what_it_acknowledged() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| n.enter(1, Role::Leader))?;
+                run.step(N1, |n| n.append(&[1, 1]))?;
+                run.step(N2, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1, 1]);
+                })?;
+                run.step(N2, |n| {
+                    n.enter(2, Role::Follower);
+                    n.cut(1);
+                })?;
+                run.deliver(N1, N2, |n| n.matches[1] = 2)
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn entries_that_are_not_durable_do_not_count() {
+        let counts = |durable_index| {
+            move |run: &mut Run| {
+                run.step(N1, |n| n.enter(1, Role::Leader))?;
+                run.step(N1, |n| n.append(&[1, 1]))?;
+                run.step(N2, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1, 1]);
+                    n.durable_index = durable_index;
+                })?;
+                run.step(N1, |n| n.matches[1] = 2)
+            }
+        };
+        assert_eq!(broken(counts(1)), Some(MatchTruth::NAME));
+        assert_eq!(broken(counts(2)), None);
+    }
+}

@@ -31,3 +31,32 @@ impl LogRule for MessageTerms {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.say(N1, Spoken::Other { term: 3, is_pre_vote: false }, |n| n.enter(2, Role::Candidate))
+    }
+
+    #[test]
+    fn a_message_of_a_term_that_was_not_reached_is_found() {
+        assert_eq!(broken(violating), Some(MessageTerms::NAME));
+    }
+
+    #[test]
+    fn a_pre_vote_may_name_the_next_term() {
+        assert_eq!(
+            broken(|run| {
+                run.say(N1, Spoken::Other { term: 3, is_pre_vote: true }, |n| {
+                    n.enter(2, Role::PreCandidate)
+                })?;
+                run.say(N1, Spoken::Other { term: 3, is_pre_vote: false }, |n| n.enter(3, Role::Candidate))
+            }),
+            None
+        );
+    }
+}

@@ -24,4 +24,9 @@ mod shadow;
 mod state_machine_safety;
 mod vote_kept;
 
+#[cfg(test)]
+mod blinding_tests;
+#[cfg(test)]
+mod testing;
+
 pub use rules::RaftRules;

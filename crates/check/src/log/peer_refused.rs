@@ -28,3 +28,33 @@ impl LogRule for PeerRefused {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, Run, broken};
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.step(N1, |n| n.refusal = Some(Refusal { from: N2, why: RefusalReason::Error("a gap") }))
+    }
+
+    #[test]
+    fn a_message_that_is_refused_with_an_error_is_found() {
+        assert_eq!(broken(violating), Some(PeerRefused::NAME));
+    }
+
+    #[test]
+    fn a_forwarded_proposal_without_a_leader_and_a_strangers_response_may_be_refused() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.refusal = Some(Refusal { from: N2, why: RefusalReason::ForwardedWithoutLeader })
+                })?;
+                run.step(N2, |n| {
+                    n.refusal = Some(Refusal { from: N1, why: RefusalReason::ResponseOfStranger })
+                })
+            }),
+            None
+        );
+    }
+}

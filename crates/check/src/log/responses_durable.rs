@@ -34,3 +34,31 @@ impl LogRule for ResponsesDurable {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, Run, broken};
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.say(N1, Spoken::Refusal { term: 2 }, |n| (n.term, n.durable_term) = (2, 1))
+    }
+
+    #[test]
+    fn a_response_of_a_term_that_is_not_durable_is_found() {
+        assert_eq!(broken(violating), Some(ResponsesDurable::NAME));
+    }
+
+    #[test]
+    fn a_request_may_leave_before_its_term_is_durable_and_a_response_after() {
+        assert_eq!(
+            broken(|run| {
+                run.say(N1, Spoken::Other { term: 2, is_pre_vote: false }, |n| {
+                    (n.term, n.durable_term) = (2, 1)
+                })?;
+                run.say(N1, Spoken::Refusal { term: 2 }, |n| n.durable_term = 2)
+            }),
+            None
+        );
+    }
+}

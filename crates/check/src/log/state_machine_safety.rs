@@ -58,3 +58,43 @@ impl StateMachineSafety {
         *first
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, N3, Run, broken};
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        for (node, hash) in [(N1, 5), (N2, 6)] {
+            run.step(node, |n| {
+                n.enter(1, Role::Follower);
+                n.append(&[1]);
+                (n.commit, n.applied, n.state_hash) = (1, 1, Some(hash));
+            })?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn equal_logs_that_lead_to_different_states_are_found() {
+        assert_eq!(broken(violating), Some(StateMachineSafety::NAME));
+    }
+
+    #[test]
+    fn other_states_at_other_indexes_are_lawful() {
+        assert_eq!(
+            broken(|run| {
+                for (node, applied, hash) in [(N1, 1, 5), (N2, 2, 6), (N3, 1, 5)] {
+                    run.step(node, |n| {
+                        n.enter(1, Role::Follower);
+                        n.append(&[1, 1]);
+                        (n.commit, n.applied, n.state_hash) = (2, applied, Some(hash));
+                    })?;
+                }
+                Ok(())
+            }),
+            None
+        );
+    }
+}

@@ -52,3 +52,44 @@ impl fmt::Display for VoteFor {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, Run, broken};
+    use crate::log_view::Spoken;
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.say(N1, Spoken::Grant { to: N2, term: 2 }, |n| {
+            n.enter(2, Role::Follower);
+            n.choose(N2);
+        })?;
+        run.crash(N1);
+        run.boot(N1, |n| (n.vote, n.durable_vote) = (None, None))
+    }
+
+    #[test]
+    fn a_start_that_has_forgotten_the_vote_it_sent_is_found() {
+        assert_eq!(broken(violating), Some(VoteKept::NAME));
+    }
+
+    #[test]
+    fn a_start_may_forget_a_vote_that_was_not_sent_and_know_a_later_term() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(2, Role::Follower);
+                    n.vote = Some(N2);
+                })?;
+                run.crash(N1);
+                run.boot(N1, |n| n.vote = None)?;
+                run.say(N1, Spoken::Grant { to: N2, term: 2 }, |n| n.choose(N2))?;
+                run.step(N1, |n| n.enter(3, Role::Follower))?;
+                run.crash(N1);
+                run.boot(N1, |_| {})
+            }),
+            None
+        );
+    }
+}
