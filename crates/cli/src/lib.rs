@@ -5,6 +5,7 @@
 //! terminal; everything below it is told what it needs.
 
 mod commit;
+mod difference;
 mod duration;
 mod exit;
 mod files;
