@@ -77,9 +77,11 @@ impl Environment {
             self.output.write("\n");
         }
         let node = self.node(id)?;
+        // A change that cannot be applied is an error to report; the rest of the Ready is dealt with all the same.
+        let mut applied = Ok(());
         if !asynchronous {
             node.append(ready.hard_state, &ready.entries, ready.snapshot.as_deref())?;
-            node.apply(&ready.committed_entries)?;
+            applied = node.apply(&ready.committed_entries);
         }
         for message in ready.messages {
             match message.kind {
@@ -91,7 +93,7 @@ impl Environment {
         if !asynchronous {
             self.node(id)?.raw.advance();
         }
-        Ok(())
+        applied
     }
 
     /// Does one piece of storage work of a node.
@@ -109,20 +111,21 @@ impl Environment {
         self.output.line("Processing:");
         self.output.line(&work);
         let node = self.node(id)?;
+        let mut applied = Ok(());
         match thread {
             Thread::Append => {
                 let stored = HardState { term: work.term, vote: work.vote(), commit: work.commit };
                 let hard_state = (!stored.is_empty()).then_some(stored);
                 node.append(hard_state, &work.entries, work.snapshot().map(|snapshot| &**snapshot))?;
             }
-            Thread::Apply => node.apply(&work.entries)?,
+            Thread::Apply => applied = node.apply(&work.entries),
         }
         self.output.line("Responses:");
         for response in &responses {
             self.output.line(response);
         }
         self.messages.extend(responses);
-        Ok(())
+        applied
     }
 
     /// Delivers or drops messages, and returns how many.

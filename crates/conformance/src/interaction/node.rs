@@ -2,7 +2,9 @@
 
 use super::storage::TestStorage;
 use std::collections::VecDeque;
-use whitewater_raft::{Config, Entry, EntryKind, HardState, Message, RawNode, Snapshot, decode_entry};
+use whitewater_raft::{
+    ConfState, Config, Entry, EntryKind, HardState, Message, Payload, RawNode, Snapshot, decode_entry,
+};
 
 /// A node under test.
 pub(crate) struct Node {
@@ -47,17 +49,30 @@ impl Node {
         Ok(())
     }
 
-    /// Applies committed entries.
+    /// Applies committed entries. One that cannot be applied changes nothing, and is reported at the end.
     pub(crate) fn apply(&mut self, entries: &[Entry]) -> Result<(), String> {
+        let mut result = Ok(());
         for entry in entries {
-            if entry.kind == EntryKind::Normal {
-                self.raw.storage_mut().apply(entry, &entry.data, None);
-                continue;
-            }
-            let change = decode_entry(entry.kind, &entry.data).ok_or("malformed conf change")?;
-            let conf_state = self.raw.apply_conf_change(&change).map_err(|error| error.to_string())?;
-            self.raw.storage_mut().apply(entry, &change.context, Some(conf_state));
+            let (update, conf_state) = match self.apply_conf_change(entry) {
+                Ok(Some((context, conf_state))) => (context, Some(conf_state)),
+                Ok(None) => (entry.data.clone(), None),
+                Err(error) => {
+                    result = Err(error);
+                    (Payload::EMPTY, None)
+                }
+            };
+            self.raw.storage_mut().apply(entry, &update, conf_state);
         }
-        Ok(())
+        result
+    }
+
+    /// Applies an entry if it is a configuration change.
+    fn apply_conf_change(&mut self, entry: &Entry) -> Result<Option<(Payload, ConfState)>, String> {
+        if entry.kind == EntryKind::Normal {
+            return Ok(None);
+        }
+        let change = decode_entry(entry.kind, &entry.data).ok_or("malformed conf change")?;
+        let conf_state = self.raw.apply_conf_change(&change).map_err(|error| error.to_string())?;
+        Ok(Some((change.context, conf_state)))
     }
 }
