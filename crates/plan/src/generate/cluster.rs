@@ -44,6 +44,7 @@ fn delays(timing: Timing, decisions: &Decisions) -> Network {
     let low = low.min(timing.election_low.part(w::DELAY_LOW_PART));
     let factor = decisions.draw("delay-high", 0).log_uniform(w::DELAY_FACTOR.0, w::DELAY_FACTOR.1);
     let high = low.times(factor).min(timing.election_low.part(w::DELAY_HIGH_PART));
+    let high = readable(high).max(low);
     Network { delay_low: low, delay_high: high, ..Network::default() }
 }
 
