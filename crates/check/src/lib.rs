@@ -6,6 +6,8 @@
 
 mod chain;
 mod change;
+mod client;
+mod client_value;
 mod election_safety;
 mod log;
 mod log_view;
@@ -15,8 +17,12 @@ mod rule;
 mod view;
 mod vote_once;
 
+#[cfg(test)]
+mod client_tests;
+
 pub use chain::{ChainLog, Linked, link};
 pub use change::{Bits, Change, Grant, Shadows, Standing};
+pub use client::{Answer, Ask, ClientRules, Once};
 pub use election_safety::ElectionSafety;
 pub use log::RaftRules;
 pub use log_view::{LogView, RaftView, Refusal, RefusalReason, Spoken, Stimulus};

@@ -12,9 +12,14 @@ pub trait LogView {
     fn first_index(&self) -> u64 {
         1
     }
-    /// Index of the last entry, 0 if there is none.
+    /// Index of the last entry that has a known hash, 0 if there is none.
     fn last_index(&self) -> u64;
-    /// Index up to which the node knows entries to be committed.
+    /// Index of the last entry in memory; entries behind [`LogView::last_index`] are not yet on their way to the disk, and
+    /// nothing else is asked about them.
+    fn memory_last_index(&self) -> u64 {
+        self.last_index()
+    }
+    /// Index up to which the node knows entries to be committed, at most [`LogView::memory_last_index`].
     fn commit(&self) -> u64;
     /// Index up to which the node has applied entries.
     fn applied(&self) -> u64;

@@ -35,8 +35,10 @@ pub(crate) struct LogStanding {
     pub(crate) last_index: u64,
     /// Chain hash of the whole log.
     pub(crate) last_chain: u64,
-    /// See [`LogView::commit`].
+    /// See [`LogView::commit`]; at most the last index shown.
     pub(crate) commit: u64,
+    /// By how much [`LogView::commit`] is beyond the log.
+    pub(crate) unfounded: u64,
     /// See [`LogView::applied`].
     pub(crate) applied: u64,
     /// See [`LogView::state_hash`].
@@ -56,7 +58,8 @@ impl LogStanding {
             first_index: view.first_index(),
             last_index,
             last_chain: view.chain_at(last_index).expect("a log knows the hash of its last entry"),
-            commit: view.commit(),
+            commit: view.commit().min(last_index),
+            unfounded: view.commit().saturating_sub(view.memory_last_index()),
             applied: view.applied(),
             state_hash: view.state_hash(),
             durable_index: view.durable_index(),

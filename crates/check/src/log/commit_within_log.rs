@@ -18,13 +18,14 @@ impl LogRule for CommitWithinLog {
 
     fn observe(&mut self, change: &LogChange<'_>, _: &Books) -> Result<(), Violation> {
         let (node, is) = (change.election.node, change.after);
-        if is.applied <= is.commit && is.commit <= is.last_index {
+        if is.applied <= is.commit && is.unfounded == 0 {
             return Ok(());
         }
-        let message = format!(
-            "{node} has applied entries up to {}, committed up to {} and has a log up to {}",
-            is.applied, is.commit, is.last_index
-        );
+        let message = if is.unfounded > 0 {
+            format!("{node} takes {} entries for committed that it does not have", is.unfounded)
+        } else {
+            format!("{node} has applied entries up to {}, and {} are committed", is.applied, is.commit)
+        };
         Self::broken(node, None, message)
     }
 }

@@ -224,7 +224,7 @@ impl RaftRules {
         let refused = after.refusals > if booted { 0 } else { before.refusals };
         election.bits = election.bits
             | bits
-            | Bits::COMMIT.when(before.commit != after.commit)
+            | Bits::COMMIT.when((before.commit, before.unfounded) != (after.commit, after.unfounded))
             | Bits::APPLIED.when(before.applied != after.applied)
             | Bits::LOG_APPENDED.when(after.last_index > kept)
             | Bits::LOG_TRUNCATED.when(before.last_index > kept)
