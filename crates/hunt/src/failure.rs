@@ -135,7 +135,7 @@ impl Failure {
         self.outcome.verdict.to_string()
     }
 
-    /// The first suspect in one line, with the number it has in the text trace.
+    /// The first suspect in one line, with the time it has in the text trace.
     pub fn suspect_line(&self) -> Option<String> {
         Story::of(&self.plan, &self.outcome)?.sentence(self.suspect?)
     }

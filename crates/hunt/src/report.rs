@@ -5,7 +5,6 @@ use crate::failure::Failure;
 use crate::story::Story;
 use crate::trace_text::wrapped;
 use crate::why::why;
-use crate::words::clock;
 use whitewater_plan::seed_text;
 use whitewater_sim::{EventId, EventKind, Verdict, Violation};
 
@@ -72,11 +71,9 @@ fn because(story: &Story<'_>, violation: Option<&Violation>) -> String {
 
 fn chain_line(story: &Story<'_>, id: EventId, times: Option<usize>) -> String {
     let event = story.trace.event(id).expect("an explanation consists of events of the trace");
-    let number = story.number(id).map_or(String::new(), |number| format!("e{number}"));
+    let name = story.name(id).unwrap_or_default();
     let node = event.node.map_or(String::new(), |node| node.to_string());
-    let time = clock(event.time);
-    let left =
-        format!("    {number:>5} {time:>9}  {node:<3} {:<9} {:<44}", event.kind.word(), story.text(event));
+    let left = format!("    {name:>10}  {node:<3} {:<9} {:<48}", event.kind.word(), story.text(event));
     let mut margin = match event.kind {
         // The sentence above says it.
         EventKind::Violation => String::new(),

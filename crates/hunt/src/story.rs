@@ -1,8 +1,8 @@
-//! Chooses what of a recorded run is told: the events that get a line and a number, and the repeats that are folded.
+//! Chooses what of a recorded run is told: the events that get a line and a name, and the repeats that are folded.
 //!
-//! Sends are told by what became of them. An event is told when it says something new; what only repeats is counted.
-//! Numbers count told events, so that one more heartbeat somewhere does not rename everything after it. A long run is
-//! told more coarsely, until it fits on [`LINES_MAX`] lines.
+//! Sends are told by what became of them. An event is told when it says something new; what only repeats is counted. Its
+//! name is its time, so that an event more or less somewhere does not rename everything after it. A long run is told
+//! more coarsely, until it fits on [`LINES_MAX`] lines.
 
 use crate::causes::{before, is_refusal, refusals};
 use crate::fold::Fold;
@@ -33,7 +33,7 @@ pub(crate) struct Story<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) suspect: Option<EventId>,
     pub(crate) items: Vec<Item>,
-    numbers: BTreeMap<EventId, usize>,
+    names: BTreeMap<EventId, String>,
 }
 
 /// How coarsely a run is told.
@@ -63,23 +63,19 @@ impl<'a> Story<'a> {
         let grains = [Grain::Fine, Grain::Coarse, Grain::Coarser];
         let items = grains.into_iter().map(tell).find(|items| items.len() <= LINES_MAX);
         let items = items.unwrap_or_else(|| tell(Grain::Bare));
-        let events = items.iter().filter_map(|item| match item {
-            Item::Event(at) => Some(trace.events[*at].id),
-            Item::Fold(_) => None,
-        });
-        let numbers = events.enumerate().map(|(number, id)| (id, number + 1)).collect();
-        Some(Story { plan, trace, suspect, items, numbers })
+        let names = names(trace, &items);
+        Some(Story { plan, trace, suspect, items, names })
     }
 
-    /// The number an event is told under.
-    pub(crate) fn number(&self, event: EventId) -> Option<usize> {
-        self.numbers.get(&event).copied()
+    /// The name an event is told under: its time in milliseconds, with a letter if it is not the first told at that time.
+    pub(crate) fn name(&self, event: EventId) -> Option<&str> {
+        self.names.get(&event).map(String::as_str)
     }
 
-    /// The number of the nearest cause that is told.
-    pub(crate) fn cause_number(&self, event: EventId) -> Option<usize> {
+    /// The name of the nearest cause that is told.
+    pub(crate) fn cause(&self, event: EventId) -> Option<&str> {
         let cause = before(self.trace, self.trace.event(event)?)?;
-        chain(self.trace, cause.id).into_iter().find_map(|cause| self.number(cause))
+        chain(self.trace, cause.id).into_iter().find_map(|cause| self.name(cause))
     }
 
     /// What an event is about, in words.
@@ -130,15 +126,35 @@ impl<'a> Story<'a> {
         (before.role? != role).then_some(role)
     }
 
-    /// An event in one sentence with its number; none if it is not told.
+    /// An event in one sentence with its name; none if it is not told.
     pub(crate) fn sentence(&self, event: EventId) -> Option<String> {
-        let (number, event) = (self.number(event)?, self.trace.event(event)?);
+        let (name, event) = (self.name(event)?, self.trace.event(event)?);
         let at = event.node.map_or(String::new(), |node| format!(" {node}"));
         let margin = self.margin(event);
         let margin = if margin.is_empty() { margin } else { format!(" ({margin})") };
         let (word, text) = (event.kind.word(), self.text(event));
-        Some(format!("e{number} at {}ms:{at} {word} {text}{margin}", clock(event.time)))
+        Some(format!("{name}ms:{at} {word} {text}{margin}"))
     }
+}
+
+/// The names of the events that are told.
+fn names(trace: &Trace, items: &[Item]) -> BTreeMap<EventId, String> {
+    let mut names = BTreeMap::new();
+    let mut last = (String::new(), 0);
+    for item in items {
+        let Item::Event(at) = item else { continue };
+        let event = &trace.events[*at];
+        let time = clock(event.time);
+        last = if last.0 == time { (time, last.1 + 1) } else { (time, 0) };
+        names.insert(event.id, format!("{}{}", last.0, letters(last.1)));
+    }
+    names
+}
+
+/// Nothing for the first, then `b` to `z`, `bb` to `zz` and so on.
+fn letters(count: usize) -> String {
+    let letter = char::from(b'a' + (count % 26) as u8);
+    if count == 0 { String::new() } else { String::from(letter).repeat(count / 26 + 1) }
 }
 
 /// The part of a role's name that a remark would use, and what is said without a remark.
@@ -296,6 +312,7 @@ type Signature = (&'static str, Option<NodeId>, Option<Role>, Option<(NodeId, No
 mod tests {
     use super::*;
     use crate::traces::{Sketch, n, outcome, plan, stranded};
+    use whitewater_sim::Time;
 
     /// An election with a heartbeat so many times, and what comes after them.
     fn with_heartbeats(beats: usize) -> (Trace, EventId) {
@@ -311,19 +328,32 @@ mod tests {
         (sketch.trace(), granted)
     }
 
-    fn numbers(beats: usize) -> Vec<Option<usize>> {
+    fn names_of(beats: usize) -> Vec<Option<String>> {
         let (trace, granted) = with_heartbeats(beats);
         let (plan, outcome) = (plan(), outcome(trace, Verdict::Pass));
         let story = Story::of(&plan, &outcome).unwrap();
-        vec![story.number(EventId(0)), story.number(granted), story.cause_number(granted)]
+        [story.name(EventId(0)), story.name(granted), story.cause(granted)]
+            .map(|n| n.map(str::to_owned))
+            .into()
     }
 
     #[test]
     fn a_heartbeat_more_renames_nothing() {
-        assert_eq!(numbers(1), [Some(1), Some(3), Some(1)]);
-        for beats in [2, 3, 20, 500] {
-            assert_eq!(numbers(beats), numbers(1), "{beats} heartbeats");
-        }
+        let names = |granted: &str| ["0.00", granted, "0.00"].map(|n| Some(n.to_owned()));
+        assert_eq!(names_of(1), names("5.00"));
+        // Each heartbeat takes three events of a millisecond.
+        assert_eq!(names_of(20), names("62.00"));
+    }
+
+    #[test]
+    fn events_at_one_time_are_told_apart_by_letters() {
+        let (mut trace, _) = with_heartbeats(1);
+        trace.events.iter_mut().for_each(|event| event.time = Time::from_millis(7));
+        let (plan, outcome) = (plan(), outcome(trace, Verdict::Pass));
+        let story = Story::of(&plan, &outcome).unwrap();
+        let names: Vec<_> = story.names.values().collect();
+        assert_eq!(names, ["7.00", "7.00b", "7.00c"]);
+        assert_eq!([0, 1, 25, 26, 27].map(letters), ["", "b", "z", "aa", "bb"]);
     }
 
     #[test]
@@ -332,8 +362,8 @@ mod tests {
         let sent = trace.event(granted).unwrap().cause;
         let (plan, outcome) = (plan(), outcome(trace, Verdict::Pass));
         let story = Story::of(&plan, &outcome).unwrap();
-        assert_eq!(story.number(sent), None);
-        assert_eq!(story.cause_number(granted), story.number(EventId(0)));
+        assert_eq!(story.name(sent), None);
+        assert_eq!(story.cause(granted), story.name(EventId(0)));
     }
 
     #[test]
@@ -349,7 +379,7 @@ mod tests {
         let (plan, outcome) = (plan(), outcome(sketch.trace(), Verdict::Violated(stranded(n(2), n(1)))));
         let story = Story::of(&plan, &outcome).unwrap();
         assert!(story.items.len() <= LINES_MAX, "{} lines", story.items.len());
-        assert!(story.number(lost).is_some() && story.number(violation).is_some());
+        assert!(story.name(lost).is_some() && story.name(violation).is_some());
     }
 
     #[test]
@@ -362,6 +392,6 @@ mod tests {
         let story = Story::of(&plan, &outcome).unwrap();
         let event = story.trace.event(won).unwrap();
         assert_eq!(story.margin(event), "LEADS");
-        assert_eq!(story.sentence(won).unwrap(), "e1 at 1.00ms: n1 timer election (LEADS)");
+        assert_eq!(story.sentence(won).unwrap(), "1.00ms: n1 timer election (LEADS)");
     }
 }

@@ -1,6 +1,8 @@
 //! The text trace: a recorded run as a story, one event a line, with a lane per server.
 //!
-//! It holds no hash, no time of day and no path, so that it changes only with behaviour.
+//! An event goes by its time in milliseconds and its cause by the time of that; `36.17b` is the second event told at
+//! 36.17 ms. There is no hash in it, no time of day and no path, so that it changes only with behaviour, and where
+//! behaviour is the same the lines are.
 
 use crate::fold::Fold;
 use crate::story::{Item, Story};
@@ -9,7 +11,7 @@ use whitewater_plan::Plan;
 use whitewater_sim::{Action, EventKind, NodeId, Outcome, Role, Target, TraceEvent, Verdict};
 
 /// Columns of a line before the margin.
-const TEXT_WIDTH: usize = 44;
+const TEXT_WIDTH: usize = 48;
 
 /// Columns of the margin.
 const MARGIN_WIDTH: usize = 60;
@@ -68,7 +70,7 @@ fn ending(outcome: &Outcome) -> String {
 
 fn head_line(plan: &Plan) -> String {
     let lanes: String = (1..=plan.script.servers).map(|n| format!("{:<3}", format!("n{n}"))).collect();
-    format!("{:>9} {:>5} {:<5}  {}\n", "ms", "event", "cause", lanes.trim_end())
+    format!("{:>9}{:<2} {:<9} {}\n", "ms", "", "cause", lanes.trim_end())
 }
 
 /// The line of repeats, at the time of the last of them.
@@ -76,19 +78,20 @@ fn fold_line(plan: &Plan, fold: &Fold) -> String {
     let (first, last) = fold.times();
     let since = if first == last { String::new() } else { format!(" (since {})", clock(first)) };
     let lanes = "   ".repeat(plan.script.servers);
-    format!("{:>9} {:>11}  {lanes} {:<9} {}{since}\n", clock(last), "", "…", fold.text())
+    format!("{:>9}{:<2} {:<9} {lanes} {:<9} {}{since}\n", clock(last), "", "", "…", fold.text())
 }
 
 /// An event's line, and further ones if its margin is long.
 fn event_lines(story: &Story<'_>, event: &TraceEvent) -> String {
-    let number = story.number(event.id).map_or(String::new(), |n| format!("e{n}"));
-    let cause = story.cause_number(event.id).map_or(String::new(), |n| format!("<e{n}"));
+    let time = clock(event.time);
+    let letter = story.name(event.id).and_then(|name| name.strip_prefix(&*time)).unwrap_or_default();
+    let cause = story.cause(event.id).map_or(String::new(), |name| format!("<{name}"));
     let lanes = lanes(story, event);
     let (word, text) = (event.kind.word(), story.text(event));
-    let left = format!("{:>9} {number:>5} {cause:<5}  {lanes} {word:<9} ", clock(event.time));
+    let left = format!("{time:>9}{letter:<2} {cause:<9} {lanes} {word:<9} ");
     let margin = wrapped(&story.margin(event), MARGIN_WIDTH);
     let mut out = String::new();
-    let indent = left.chars().count() + TEXT_WIDTH;
+    let indent = left.chars().count() + text.chars().count().max(TEXT_WIDTH);
     match margin.split_first() {
         None => out.push_str(&format!("{left}{text}")),
         Some((first, _)) => out.push_str(&format!("{left}{text:<TEXT_WIDTH$} | {first}")),

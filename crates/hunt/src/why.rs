@@ -10,12 +10,12 @@ const EVENTS_MAX: usize = 14;
 /// Events of each of the two chains.
 const CHAIN_MAX: usize = 6;
 
-/// The events that explain a violation, the latest first. Only events that have a number are among them.
+/// The events that explain a violation, the latest first. Only events that are told are among them.
 pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<EventId> {
     let trace = story.trace;
     let mut chosen: BTreeSet<EventId> = BTreeSet::new();
     for end in [trace.violation, story.suspect].into_iter().flatten() {
-        let told = chain(trace, end).into_iter().filter(|id| story.number(*id).is_some());
+        let told = chain(trace, end).into_iter().filter(|id| story.name(*id).is_some());
         chosen.extend(told.take(CHAIN_MAX));
     }
     if let Some(suspect) = story.suspect.and_then(|id| trace.event(id)) {
@@ -32,7 +32,7 @@ pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<Event
         Some(violation) => violation.node.into_iter().chain(violation.peer).collect(),
         None => found.into_iter().collect(),
     };
-    for event in nearby.filter(|e| concerns(e, &nodes) && story.number(e.id).is_some()) {
+    for event in nearby.filter(|e| concerns(e, &nodes) && story.name(e.id).is_some()) {
         if chosen.len() >= EVENTS_MAX {
             break;
         }
@@ -59,7 +59,7 @@ fn opening(story: &Story<'_>, event: &TraceEvent) -> Option<EventId> {
     let step = event.step?;
     let opens = |e: &&TraceEvent| e.kind == EventKind::Open && e.step == Some(step);
     let open = story.trace.events.iter().find(opens)?;
-    story.number(open.id).map(|_| open.id)
+    story.name(open.id).map(|_| open.id)
 }
 
 /// The beginning of the fault that brought a loss about: the cut of the link, or the crash of the receiver.
@@ -81,7 +81,7 @@ fn fault_behind(story: &Story<'_>, loss: &TraceEvent) -> Option<EventId> {
             _ => false,
         };
         if brings {
-            let told = [event.id, event.cause].into_iter().find(|id| story.number(*id).is_some());
+            let told = [event.id, event.cause].into_iter().find(|id| story.name(*id).is_some());
             return told;
         }
     }
