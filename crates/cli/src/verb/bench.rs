@@ -107,8 +107,11 @@ fn measure(bench: &Bench, systems: Systems) -> anyhow::Result<Measured> {
 
 /// One measurement: seeds from 0 on, on one thread, each once.
 fn round(bench: &Bench, systems: Systems) -> anyhow::Result<(Duration, Summary)> {
-    let restrictions =
-        Restrictions { system: Some(bench.system.to_owned()), profile: Some(bench.profile), ..Restrictions::default() };
+    let restrictions = Restrictions {
+        system: Some(bench.system.to_owned()),
+        profile: Some(bench.profile),
+        ..Restrictions::default()
+    };
     let search = Campaign {
         systems,
         restrictions,
