@@ -108,6 +108,27 @@ fn a_crash_forgets_timers_and_messages_find_nobody() {
 }
 
 #[test]
+fn a_node_that_is_crashed_as_a_message_leaves_does_nothing_after_it() {
+    let third = Pattern {
+        name: Some("Ping".into()),
+        from: Some(n(1)),
+        to: Some(n(2)),
+        number: Some(3),
+        ..Pattern::default()
+    };
+    let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 0 };
+    let leaves = Trigger::When(Condition::Leaves(third), Span::ZERO);
+    let outcome = run(&short(vec![step(leaves, crash, Some(Trigger::End))]));
+    let sends = |to| {
+        let to_peer = |e: &&&TraceEvent| e.text.starts_with(&format!("n1->{to} Ping"));
+        kinds(&outcome, EventKind::Send).iter().filter(to_peer).count()
+    };
+    assert_eq!((sends(n(2)), sends(n(3))), (3, 2));
+    let down = kinds(&outcome, EventKind::Crash)[0].id;
+    assert!(!kinds(&outcome, EventKind::Timer).iter().any(|e| e.node == Some(n(1)) && e.id > down));
+}
+
+#[test]
 fn a_node_that_is_down_from_the_first_moment_never_starts() {
     let crash = Action::Crash { node: Target::Node(n(3)), losing: Losing::Some, at_call: 0 };
     let outcome = run(&short(vec![step(at(0), crash, Some(Trigger::End))]));

@@ -200,7 +200,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             Why::Synced(ticket) => What::Synced(ticket),
             Why::SyncFailed(ticket) => What::SyncFailed(ticket),
         };
-        let seen = Seen { event, time: self.now, node, what, effects: &self.outbox.effects };
+        let died = self.around[node.index()].as_ref().is_some_and(|around| around.disk.is_dead());
+        let seen = Seen { event, time: self.now, node, what, effects: &self.outbox.effects, died };
         if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
             self.end_with(Verdict::Violated(violation), event);
         }
@@ -209,8 +210,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Does what the node did: effects in order, then the syncs it asked for.
     fn carry_out(&mut self, node: NodeId, event: EventId) {
         self.record_notes(node, event);
+        let incarnation = self.cluster.incarnation(node);
         let mut effects = std::mem::take(&mut self.outbox.effects);
         for effect in effects.drain(..) {
+            if self.cluster.incarnation(node) != incarnation {
+                break; // a step of the script crashed it as one of its messages left
+            }
             match effect {
                 Effect::Send { to, message } => self.send(node, to, message, event),
                 Effect::SetTimer { timer, low, high } => {
