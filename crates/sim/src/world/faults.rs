@@ -277,7 +277,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             ),
         };
         self.around(node).last_event = event;
-        let seen = Seen { event, time: self.now, node, what: What::Crashed, effects: &[] };
+        let seen = Seen { event, time: self.now, node, what: What::Crashed, effects: &[], died: false };
         if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
             self.end_with(Verdict::Violated(violation), event);
         }
