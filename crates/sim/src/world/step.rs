@@ -128,7 +128,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 let (before, after) = self.update_role(node);
                 self.observe(node, event, why, dead);
                 let incarnation = self.cluster.incarnation(node);
-                self.carry_out(node, event, incarnation);
+                self.carry_out(node, event);
                 if before != after && !dead && self.cluster.incarnation(node) == incarnation {
                     self.role_changed(node, after, event);
                 }
@@ -186,7 +186,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         (before, after)
     }
 
-    fn observe(&mut self, node: NodeId, event: EventId, why: Why<N::Timer>, dying: bool) {
+    fn observe(&mut self, node: NodeId, event: EventId, why: Why<N::Timer>, died: bool) {
         let commands = &self.director;
         let injected;
         let what = match why {

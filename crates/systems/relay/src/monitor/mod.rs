@@ -120,10 +120,16 @@ impl Monitor<RelayNode> for RelayMonitor {
             self.debts.forget(node);
             return Ok(());
         };
+        self.collect(seen.effects);
+        if seen.died {
+            // What it sent before its disk died counts; what it believes does not.
+            let standing = self.shadows.of(node);
+            let change = self.shadows.change(node, standing, false, &self.grants);
+            return self.vote_once.wake(&change);
+        }
         let generation = std::mem::replace(&mut self.generations[node.index()], view.generation());
         let booted = matches!(seen.what, What::Booted);
         let fresh = booted || generation != view.generation();
-        self.collect(seen.effects);
         let change = self.shadows.change(node, Standing::of(view), fresh, &self.grants);
         self.election_safety.wake(&change)?;
         self.vote_once.wake(&change)?;
