@@ -98,6 +98,30 @@ fn a_crash_at_a_storage_call_leaves_nothing_of_what_follows_it() {
 }
 
 #[test]
+fn a_node_may_die_while_it_starts_and_starts_again_later() {
+    let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 1 };
+    let first = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 0 };
+    let steps = vec![step(at(20), first, Some(at(40))), step(at(30), crash, Some(at(60)))];
+    let outcome = run(&short(steps));
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    let boots = kinds(&outcome, EventKind::Boot)
+        .iter()
+        .filter(|e| e.node == Some(n(1)))
+        .map(|e| e.time)
+        .collect::<Vec<_>>();
+    assert!(boots.contains(&Time::from_millis(40)), "{boots:?}");
+}
+
+#[test]
+fn an_operation_waits_for_the_step_that_brings_it_about() {
+    let leads = Trigger::When(Condition::Takes(Target::Any, Role::Leader), Span::ZERO);
+    let outcome = run(&short(vec![order(at(5), n(1), "lead"), order(leads, n(1), "write 3")]));
+    let [first, second] = kinds(&outcome, EventKind::Operate)[..] else { panic!("two operations") };
+    assert_eq!((first.time, second.time), (Time::from_millis(5), Time::from_millis(5)));
+    assert_eq!(outcome.counters.replies, 1);
+}
+
+#[test]
 fn a_crash_forgets_timers_and_messages_find_nobody() {
     let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 0 };
     let outcome = run(&short(vec![step(at(50), crash, Some(Trigger::End))]));

@@ -46,7 +46,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     pub(super) fn trigger(&mut self, met: Met, event: EventId) {
         let step = met.step as u32;
         let pending = if met.closing { Pending::Close(step) } else { Pending::Open(step) };
-        if met.after > Span::ZERO {
+        // An operation waits for the step that is going on to end: a node handles one input at a time.
+        let operation = matches!(self.script.steps[met.step].action, Action::Operate { .. });
+        if met.after > Span::ZERO || operation {
             self.queue.push(self.now + met.after, pending);
         } else if met.closing {
             self.close_step(met.step, event);
@@ -250,7 +252,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Takes a node down: what it held in memory is gone, and of what it had not synced a part.
     pub(super) fn crash(&mut self, node: NodeId, losing: Losing, cause: EventId) {
         self.cluster.slots[node.index()].down += 1;
-        if !self.cluster.is_up(node) {
+        // A node whose disk died while it started is not up, and crashes all the same.
+        if !self.cluster.is_up(node) && !self.around(node).disk.is_dead() {
             return;
         }
         self.counters.crashes += u64::from(!self.cycling);

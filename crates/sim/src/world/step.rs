@@ -125,16 +125,16 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.end_with(Verdict::Crashed { node, message, location }, event);
             }
             _ => {
-                let (before, after) = self.update_role(node);
+                let (before, after) = if dead { (Role::None, Role::None) } else { self.update_role(node) };
                 self.observe(node, event, why, dead);
                 let incarnation = self.cluster.incarnation(node);
                 self.carry_out(node, event);
-                if before != after && !dead && self.cluster.incarnation(node) == incarnation {
+                if before != after && self.cluster.incarnation(node) == incarnation {
                     self.role_changed(node, after, event);
                 }
             }
         }
-        if dead && self.verdict.is_none() {
+        if self.around(node).disk.is_dead() && self.verdict.is_none() {
             self.crash_at_call(node, event);
         }
     }
@@ -201,7 +201,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             Why::Synced(ticket) => What::Synced(ticket),
             Why::SyncFailed(ticket) => What::SyncFailed(ticket),
         };
-        let died = self.around[node.index()].as_ref().is_some_and(|around| around.disk.is_dead());
         let seen = Seen { event, time: self.now, node, what, effects: &self.outbox.effects, died };
         if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
             self.end_with(Verdict::Violated(violation), event);
