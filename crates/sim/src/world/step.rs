@@ -126,7 +126,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             }
             _ => {
                 let (before, after) = if dead { (Role::None, Role::None) } else { self.update_role(node) };
-                self.observe(node, event, why);
+                self.observe(node, event, why, dead);
                 let incarnation = self.cluster.incarnation(node);
                 self.carry_out(node, event);
                 if before != after && self.cluster.incarnation(node) == incarnation {
@@ -186,7 +186,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         (before, after)
     }
 
-    fn observe(&mut self, node: NodeId, event: EventId, why: Why<N::Timer>) {
+    fn observe(&mut self, node: NodeId, event: EventId, why: Why<N::Timer>, died: bool) {
         let commands = &self.director;
         let injected;
         let what = match why {
