@@ -50,11 +50,11 @@ pub(crate) fn last_refusal(trace: &Trace, node: NodeId, before: EventId) -> Opti
     earlier.into_iter().find(|e| e.node == Some(node) && is_refusal(e))
 }
 
-/// Whether a node remarked that it did not take the message it received.
+/// Whether a node remarked that it did not take the message it received. A vote that is refused is an answer.
 pub(crate) fn is_refusal(event: &TraceEvent) -> bool {
     let refuses = |note: &String| {
         let note = note.to_ascii_lowercase();
-        ["refus", "reject", "ignor", "skip"].iter().any(|word| note.contains(word))
+        !note.contains("vote") && ["refus", "reject", "ignor", "skip"].iter().any(|word| note.contains(word))
     };
     event.kind == EventKind::Recv && event.notes.iter().any(refuses)
 }

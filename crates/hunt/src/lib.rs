@@ -5,6 +5,7 @@
 
 mod campaign;
 mod causes;
+mod choice;
 mod command;
 mod failure;
 mod fold;

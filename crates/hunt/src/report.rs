@@ -5,11 +5,15 @@ use crate::failure::Failure;
 use crate::story::Story;
 use crate::trace_text::wrapped;
 use crate::why::why;
+use crate::words::clipped;
 use whitewater_plan::seed_text;
 use whitewater_sim::{EventId, EventKind, Verdict, Violation};
 
 /// Columns a report takes.
 const WIDTH: usize = 110;
+
+/// Longest text of an event; the rest of a longer one is left out.
+const TEXT_MAX: usize = 72;
 
 /// The report of a failure. `commit` names the sources it was found in, such as `3f2c9ab` or `3f2c9ab with changes`.
 pub fn text(failure: &Failure, commit: Option<&str>) -> String {
@@ -71,9 +75,10 @@ fn because(story: &Story<'_>, violation: Option<&Violation>) -> String {
 
 fn chain_line(story: &Story<'_>, id: EventId, times: Option<usize>) -> String {
     let event = story.trace.event(id).expect("an explanation consists of events of the trace");
-    let name = story.name(id).unwrap_or_default();
+    let name = story.name_column(event);
     let node = event.node.map_or(String::new(), |node| node.to_string());
-    let left = format!("    {name:>10}  {node:<3} {:<9} {:<48}", event.kind.word(), story.text(event));
+    let left =
+        format!("   {name} {node:<3} {:<9} {:<48}", event.kind.word(), clipped(story.text(event), TEXT_MAX));
     let mut margin = match event.kind {
         // The sentence above says it.
         EventKind::Violation => String::new(),
@@ -83,7 +88,10 @@ fn chain_line(story: &Story<'_>, id: EventId, times: Option<usize>) -> String {
         margin.push_str(&format!("   ×{times}"));
     }
     if story.suspect == Some(id) {
-        margin.push_str("   ◀ first suspect: nothing made it good");
+        margin.push_str("   ◀ first suspect");
+        if event.kind.is_loss() {
+            margin.push_str(": nothing made it good");
+        }
     }
     let line = format!("{left} {margin}");
     format!("{}\n", line.trim_end())

@@ -1,31 +1,14 @@
-//! Chooses what of a recorded run is told: the events that get a line and a name, and the repeats that are folded.
+//! A recorded run as it is told: the lines that were chosen, what each says, and the name it goes by.
 //!
-//! Sends are told by what became of them. An event is told when it says something new; what only repeats is counted. Its
-//! name is its time, so that an event more or less somewhere does not rename everything after it. A long run is told
-//! more coarsely, until it fits on [`LINES_MAX`] lines.
+//! The name of an event is its time, so that an event more or less somewhere does not rename everything after it.
 
-use crate::causes::{before, is_refusal, refusals};
-use crate::fold::Fold;
+use crate::causes::before;
+use crate::choice::{Choice, Item, chain};
 use crate::suspect::suspect;
-use crate::words::{clock, numberless, remarks, step_line};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::words::{clock, remarks, step_line};
+use std::collections::BTreeMap;
 use whitewater_plan::Plan;
-use whitewater_sim::{EventId, EventKind, NodeId, Outcome, Role, Subject, Trace, TraceEvent, Verdict};
-
-/// Lines a story has at most, but for a causal chain that is longer by itself.
-pub(crate) const LINES_MAX: usize = 120;
-
-/// Repeats that are worth a line of their own.
-const FOLD_MIN: usize = 8;
-
-/// A line of a story.
-#[derive(Clone, Debug)]
-pub(crate) enum Item {
-    /// An event, by position in the trace.
-    Event(usize),
-    /// Repeats.
-    Fold(Fold),
-}
+use whitewater_sim::{EventId, EventKind, Outcome, Role, Time, Trace, TraceEvent, Verdict};
 
 /// What is told of a run.
 pub(crate) struct Story<'a> {
@@ -33,20 +16,9 @@ pub(crate) struct Story<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) suspect: Option<EventId>,
     pub(crate) items: Vec<Item>,
+    /// Before this time only faults and causes are told.
+    pub(crate) full_from: Option<Time>,
     names: BTreeMap<EventId, String>,
-}
-
-/// How coarsely a run is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Grain {
-    /// What has remarks or changes a role is new unless it is the same to the letter.
-    Fine,
-    /// What differs only in its numbers is a repeat, but for faults and changes of role.
-    Coarse,
-    /// What differs only in its numbers is a repeat.
-    Coarser,
-    /// Only causes, phases and crashes.
-    Bare,
 }
 
 impl<'a> Story<'a> {
@@ -57,19 +29,21 @@ impl<'a> Story<'a> {
             Verdict::Violated(violation) => suspect(trace, violation),
             _ => None,
         };
-        let pinned = pinned(trace, suspect);
-        let changes = role_changes(trace);
-        let tell = |grain| told(plan, trace, &pinned, &changes, grain);
-        let grains = [Grain::Fine, Grain::Coarse, Grain::Coarser];
-        let items = grains.into_iter().map(tell).find(|items| items.len() <= LINES_MAX);
-        let items = items.unwrap_or_else(|| tell(Grain::Bare));
+        let (items, full_from) = Choice::new(plan, trace, suspect).items();
         let names = names(trace, &items);
-        Some(Story { plan, trace, suspect, items, names })
+        Some(Story { plan, trace, suspect, items, full_from, names })
     }
 
     /// The name an event is told under: its time in milliseconds, with a letter if it is not the first told at that time.
     pub(crate) fn name(&self, event: EventId) -> Option<&str> {
         self.names.get(&event).map(String::as_str)
+    }
+
+    /// The name of an event in two columns, so that times stand below each other.
+    pub(crate) fn name_column(&self, event: &TraceEvent) -> String {
+        let time = clock(event.time);
+        let letters = self.name(event.id).and_then(|name| name.strip_prefix(&*time)).unwrap_or_default();
+        format!("{time:>9}{letters:<2}")
     }
 
     /// The name of the nearest cause that is told.
@@ -133,7 +107,7 @@ impl<'a> Story<'a> {
         let margin = self.margin(event);
         let margin = if margin.is_empty() { margin } else { format!(" ({margin})") };
         let (word, text) = (event.kind.word(), self.text(event));
-        Some(format!("{name}ms:{at} {word} {text}{margin}"))
+        Some(format!("{name} ms:{at} {word} {text}{margin}"))
     }
 }
 
@@ -169,150 +143,11 @@ const fn role_words(role: Role) -> (&'static str, &'static str) {
     }
 }
 
-/// Events that are told whatever else is left out: what led to the violation and to the first suspect.
-fn pinned(trace: &Trace, suspect: Option<EventId>) -> BTreeSet<EventId> {
-    let ends = [trace.violation, suspect].into_iter().flatten();
-    // The near causes; far ones are told if they say something new.
-    ends.flat_map(|end| chain(trace, end).into_iter().take(12)).collect()
-}
-
-/// The chain of causes of an event, itself first, as it is told: sends are told by what became of them, a row of
-/// refusals by the first of them, and what caused itself again and again, as a timer does, by its latest.
-pub(crate) fn chain(trace: &Trace, end: EventId) -> Vec<EventId> {
-    let mut shapes = BTreeSet::new();
-    let mut chain = Vec::new();
-    let mut next = trace.event(end);
-    while let Some(event) = next {
-        let event = match is_refusal(event) {
-            true => trace.event(refusals(trace, event).0).expect("a refusal is an event of the trace"),
-            false => event,
-        };
-        let subject = event.subject.map(|s| (s.from, s.to, s.name));
-        let fresh = shapes.insert((event.kind.word(), event.node, subject, event.text.clone()));
-        if event.kind != EventKind::Send && (fresh || event.kind != EventKind::Timer) {
-            chain.push(event.id);
-        }
-        next = before(trace, event);
-    }
-    chain
-}
-
-/// Events at which a node takes another role.
-fn role_changes(trace: &Trace) -> BTreeSet<EventId> {
-    let mut roles: BTreeMap<NodeId, Role> = BTreeMap::new();
-    let mut changes = BTreeSet::new();
-    for event in &trace.events {
-        let (Some(node), Some(role)) = (event.node, event.role) else { continue };
-        let acts = !matches!(event.kind, EventKind::Send | EventKind::Discard | EventKind::Cut);
-        if roles.insert(node, role).is_some_and(|before| before != role) && acts {
-            changes.insert(event.id);
-        }
-    }
-    changes
-}
-
-/// The lines of a trace at a grain.
-fn told(
-    plan: &Plan,
-    trace: &Trace,
-    pinned: &BTreeSet<EventId>,
-    changes: &BTreeSet<EventId>,
-    grain: Grain,
-) -> Vec<Item> {
-    let mut seen = BTreeSet::new();
-    let mut unreached = BTreeSet::new();
-    let mut items = Vec::new();
-    let mut fold = Fold::default();
-    for (at, event) in trace.events.iter().enumerate() {
-        let change = changes.contains(&event.id);
-        match (event.kind, event.subject, event.node) {
-            (EventKind::Boot, _, Some(node)) => {
-                unreached.remove(&node);
-            }
-            // That a node is down is news once; nothing reaches it until it starts.
-            (EventKind::Down, Some(s), _) if !unreached.insert(s.to) && !pinned.contains(&event.id) => {
-                continue;
-            }
-            _ => {}
-        }
-        let is_new = match manner(event, change, grain) {
-            Manner::Always => true,
-            Manner::Never if !pinned.contains(&event.id) => continue,
-            Manner::Never => true,
-            Manner::Once(exact) => seen.insert(signature(plan, event, exact)),
-        };
-        if !is_new && !pinned.contains(&event.id) {
-            fold.add(event);
-            continue;
-        }
-        let turn = matches!(event.kind, EventKind::Phase | EventKind::Violation);
-        if fold.len() >= FOLD_MIN || (turn && fold.len() > 0) {
-            items.push(Item::Fold(std::mem::take(&mut fold)));
-        }
-        items.push(Item::Event(at));
-    }
-    if fold.len() > 0 {
-        items.push(Item::Fold(fold));
-    }
-    items
-}
-
-/// How an event is told.
-enum Manner {
-    /// Every time.
-    Always,
-    /// When it is new; the same to the letter, or but for numbers.
-    Once(bool),
-    /// Not at all.
-    Never,
-}
-
-fn manner(event: &TraceEvent, role_changes: bool, grain: Grain) -> Manner {
-    let told = !remarks(event).is_empty();
-    let fault = grain < Grain::Coarser;
-    match event.kind {
-        EventKind::Phase | EventKind::Violation => Manner::Always,
-        // The step that crashed it says so.
-        EventKind::Crash if event.text.is_empty() && event.cause != EventId::NONE => Manner::Never,
-        EventKind::Boot | EventKind::Crash | EventKind::Open | EventKind::Close => match fault {
-            true => Manner::Always,
-            false => Manner::Once(false),
-        },
-        _ if grain == Grain::Bare => Manner::Never,
-        _ if role_changes => {
-            if fault {
-                Manner::Always
-            } else {
-                Manner::Once(false)
-            }
-        }
-        EventKind::Send => Manner::Never,
-        EventKind::Timer if !told => Manner::Never,
-        EventKind::Sync if !told && !event.text.contains("FAILED") => Manner::Never,
-        EventKind::Discard | EventKind::Hold | EventKind::Operate | EventKind::Reply => {
-            Manner::Once(grain == Grain::Fine)
-        }
-        EventKind::Drop | EventKind::Cut | EventKind::Down => Manner::Once(false),
-        EventKind::Recv | EventKind::Timer | EventKind::Sync => Manner::Once(told && grain == Grain::Fine),
-    }
-}
-
-/// What makes an event the same as another.
-fn signature(plan: &Plan, event: &TraceEvent, exact: bool) -> Signature {
-    let step = event.step.and_then(|at| plan.script.steps.get(at)).map(step_line).unwrap_or_default();
-    let text = format!("{} {step} {}", event.text, remarks(event));
-    let subject = event.subject.map(|Subject { from, to, name, .. }| (from, to, name));
-    let text = if exact { text } else { numberless(&text) };
-    (event.kind.word(), event.node, event.role, subject, text)
-}
-
-type Signature = (&'static str, Option<NodeId>, Option<Role>, Option<(NodeId, NodeId, &'static str)>, String);
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choice::LINES_MAX;
     use crate::traces::{Sketch, n, outcome, plan, stranded};
-    use whitewater_sim::Time;
 
     /// An election with a heartbeat so many times, and what comes after them.
     fn with_heartbeats(beats: usize) -> (Trace, EventId) {
@@ -392,6 +227,6 @@ mod tests {
         let story = Story::of(&plan, &outcome).unwrap();
         let event = story.trace.event(won).unwrap();
         assert_eq!(story.margin(event), "LEADS");
-        assert_eq!(story.sentence(won).unwrap(), "1.00ms: n1 timer election (LEADS)");
+        assert_eq!(story.sentence(won).unwrap(), "1.00 ms: n1 timer election (LEADS)");
     }
 }

@@ -1,4 +1,4 @@
-//! Finds the first suspect: the earliest loss that nothing made good.
+//! Finds the first suspect: the earliest loss that nothing made good, or the crash that a node did not survive whole.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,9 +13,17 @@ use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Trace, TraceEven
 /// started, then one in the present term of the leader among them, then one at a leader, then one by a node itself before
 /// one by the network, then the earlier one. A violation that shows at no node in particular is blamed only on what nodes
 /// lost themselves.
+///
+/// What one node breaks at once, with no other concerned, no message could have mended: there is a suspect only if the
+/// node broke it as it started, and that is its last crash.
 pub fn suspect(trace: &Trace, violation: &Violation) -> Option<EventId> {
     let end = trace.violation.map_or(trace.events.len(), |id| trace.events.partition_point(|e| e.id < id));
     let events = &trace.events[..end];
+    if let (Some(node), None, Some(cause)) = (violation.node, violation.peer, broken_at_once(trace)) {
+        let crashed = |e: &&TraceEvent| e.kind == EventKind::Crash && e.node == Some(node);
+        let crash = events.iter().rev().find(crashed).map(|crash| crash.id);
+        return crash.filter(|_| cause.kind == EventKind::Boot);
+    }
     let arrivals = Arrivals::of(trace, events);
     let present = present_term(events, violation);
     let concerned = |node: NodeId| violation.node == Some(node) || violation.peer == Some(node);
@@ -33,6 +41,12 @@ pub fn suspect(trace: &Trace, violation: &Violation) -> Option<EventId> {
         (Reverse((between, fresh, timeliness(subject.term, present), leads, own)), event.id)
     });
     worst.map(|(event, _)| event.id)
+}
+
+/// The event that broke the rule, if it was one and not the end of a time.
+fn broken_at_once(trace: &Trace) -> Option<&TraceEvent> {
+    let violation = trace.event(trace.violation?)?;
+    trace.event(violation.cause).filter(|cause| cause.time == violation.time)
 }
 
 /// The present term is best, none is second.
@@ -241,6 +255,24 @@ mod tests {
         let mut sketch = Sketch::new();
         sketch.lose(Discard, NONE, n(1), n(3), "State", 3);
         assert_eq!(suspected(sketch), None);
+    }
+
+    #[test]
+    fn what_a_node_breaks_alone_as_it_starts_is_blamed_on_its_last_crash() {
+        let found = |restarts: bool| {
+            let mut sketch = Sketch::new();
+            sketch.push(EventKind::Crash, Some(n(2)), NONE, "", "");
+            let crash = sketch.push(EventKind::Crash, Some(n(2)), NONE, "", "");
+            sketch.lose(Discard, NONE, n(1), n(2), "State", 3);
+            let boot = sketch.push(EventKind::Boot, Some(n(2)), NONE, "", "");
+            let cause = if restarts { boot } else { sketch.timer(n(2), "election") };
+            sketch.violation_at_once(cause, n(2));
+            let violation = Violation { peer: None, ..stranded(n(2), n(1)) };
+            (suspect(&sketch.trace(), &violation), crash)
+        };
+        let (found_at_start, crash) = found(true);
+        assert_eq!(found_at_start, Some(crash));
+        assert_eq!(found(false).0, None);
     }
 
     #[test]

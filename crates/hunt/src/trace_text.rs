@@ -4,14 +4,18 @@
 //! 36.17 ms. There is no hash in it, no time of day and no path, so that it changes only with behaviour, and where
 //! behaviour is the same the lines are.
 
+use crate::choice::Item;
 use crate::fold::Fold;
-use crate::story::{Item, Story};
-use crate::words::clock;
+use crate::story::Story;
+use crate::words::{clipped, clock};
 use whitewater_plan::Plan;
 use whitewater_sim::{Action, EventKind, NodeId, Outcome, Role, Target, TraceEvent, Verdict};
 
 /// Columns of a line before the margin.
 const TEXT_WIDTH: usize = 48;
+
+/// Longest text of an event; the rest of a longer one is left out.
+const TEXT_MAX: usize = 72;
 
 /// Columns of the margin.
 const MARGIN_WIDTH: usize = 60;
@@ -22,6 +26,10 @@ pub fn render(plan: &Plan, outcome: &Outcome, title: &str) -> String {
     out.push_str(&header(plan, outcome, title));
     if let Some(story) = Story::of(plan, outcome) {
         out.push('\n');
+        if let Some(from) = story.full_from {
+            let told = "a long run: only causes, crashes and cuts are told";
+            out.push_str(&format!(" {told} before {}\n\n", clock(from)));
+        }
         out.push_str(&head_line(plan));
         for item in &story.items {
             match item {
@@ -70,7 +78,7 @@ fn ending(outcome: &Outcome) -> String {
 
 fn head_line(plan: &Plan) -> String {
     let lanes: String = (1..=plan.script.servers).map(|n| format!("{:<3}", format!("n{n}"))).collect();
-    format!("{:>9}{:<2} {:<9} {}\n", "ms", "", "cause", lanes.trim_end())
+    format!("{:>9}{:<2} {:<11} {}\n", "ms", "", "cause", lanes.trim_end())
 }
 
 /// The line of repeats, at the time of the last of them.
@@ -78,17 +86,16 @@ fn fold_line(plan: &Plan, fold: &Fold) -> String {
     let (first, last) = fold.times();
     let since = if first == last { String::new() } else { format!(" (since {})", clock(first)) };
     let lanes = "   ".repeat(plan.script.servers);
-    format!("{:>9}{:<2} {:<9} {lanes} {:<9} {}{since}\n", clock(last), "", "", "…", fold.text())
+    format!("{:>9}{:<2} {:<11} {lanes} {:<9} {}{since}\n", clock(last), "", "", "…", fold.text())
 }
 
 /// An event's line, and further ones if its margin is long.
 fn event_lines(story: &Story<'_>, event: &TraceEvent) -> String {
-    let time = clock(event.time);
-    let letter = story.name(event.id).and_then(|name| name.strip_prefix(&*time)).unwrap_or_default();
+    let name = story.name_column(event);
     let cause = story.cause(event.id).map_or(String::new(), |name| format!("<{name}"));
     let lanes = lanes(story, event);
-    let (word, text) = (event.kind.word(), story.text(event));
-    let left = format!("{time:>9}{letter:<2} {cause:<9} {lanes} {word:<9} ");
+    let (word, text) = (event.kind.word(), clipped(story.text(event), TEXT_MAX));
+    let left = format!("{name} {cause:<11} {lanes} {word:<9} ");
     let margin = wrapped(&story.margin(event), MARGIN_WIDTH);
     let mut out = String::new();
     let indent = left.chars().count() + text.chars().count().max(TEXT_WIDTH);

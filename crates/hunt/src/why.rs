@@ -1,6 +1,7 @@
 //! Chooses the few events that explain a violation: what led to it, what led to the first suspect, and what was between.
 
-use crate::story::{Story, chain};
+use crate::choice::chain;
+use crate::story::Story;
 use std::collections::BTreeSet;
 use whitewater_sim::{Action, EventId, EventKind, NodeId, Subject, TraceEvent, Violation};
 
