@@ -62,6 +62,8 @@ fn every_rule_has_a_run_in_the_table() {
     let names: Vec<&str> = RaftRules::rules().into_iter().map(|(name, _)| name).collect();
     let runs: Vec<&str> = RUNS.iter().map(|&(name, _)| name).collect();
     assert_eq!(runs, names);
+    let sources = RaftRules::sources();
+    assert!(sources.iter().zip(&names).all(|(source, name)| source.0 == *name && !source.1.is_empty()));
 }
 
 #[test]

@@ -28,25 +28,25 @@ impl Bits {
 
 /// A node's log at one moment, without its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LogStanding {
+pub struct LogStanding {
     /// See [`LogView::first_index`].
-    pub(crate) first_index: u64,
+    pub first_index: u64,
     /// See [`LogView::last_index`].
-    pub(crate) last_index: u64,
+    pub last_index: u64,
     /// Chain hash of the whole log.
-    pub(crate) last_chain: u64,
+    pub last_chain: u64,
     /// See [`LogView::commit`]; at most the last index shown.
-    pub(crate) commit: u64,
+    pub commit: u64,
     /// By how much [`LogView::commit`] is beyond the log.
-    pub(crate) unfounded: u64,
+    pub unfounded: u64,
     /// See [`LogView::applied`].
-    pub(crate) applied: u64,
+    pub applied: u64,
     /// See [`LogView::state_hash`].
-    pub(crate) state_hash: Option<u64>,
+    pub state_hash: Option<u64>,
     /// See [`LogView::durable_index`].
-    pub(crate) durable_index: u64,
+    pub durable_index: u64,
     /// See [`LogView::refusals`].
-    pub(crate) refusals: u32,
+    pub refusals: u32,
 }
 
 impl LogStanding {

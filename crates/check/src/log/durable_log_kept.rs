@@ -78,4 +78,22 @@ pub(super) mod tests {
             None
         );
     }
+
+    #[test]
+    fn a_disk_that_died_in_a_step_may_have_cut_off_what_was_not_committed() {
+        let dies = |last| {
+            move |run: &mut Run| {
+                run.step(N1, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1, 1, 1]);
+                    n.commit = 2;
+                })?;
+                run.rules.died(N1, [])?;
+                run.crash(N1);
+                run.boot(N1, |n| n.cut(last))
+            }
+        };
+        assert_eq!(broken(dies(1)), Some(DurableLogKept::NAME));
+        assert_eq!(broken(dies(2)), None);
+    }
 }

@@ -22,7 +22,7 @@ impl LogRule for MatchTruth {
         for peer in (0..SERVERS_MAX).filter(|&p| change.matched & 1 << p != 0).map(NodeId::server) {
             let (index, other) = (shadow.matches[peer.position()], books.node(peer));
             // A peer of a later term may have cut off by now what it had acknowledged.
-            if index == 0 || other.forgiven || books.term(peer) > term {
+            if index == 0 || other.forgiven || other.uncertain || books.term(peer) > term {
                 continue;
             }
             let durable = other.standing.durable_index;

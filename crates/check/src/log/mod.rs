@@ -27,6 +27,7 @@ mod vote_kept;
 #[cfg(test)]
 mod blinding_tests;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
+pub use change::LogStanding;
 pub use rules::RaftRules;

@@ -21,10 +21,11 @@ use super::responses_durable::ResponsesDurable;
 use super::rule::LogRule;
 use super::state_machine_safety::StateMachineSafety;
 use super::vote_kept::VoteKept;
-use crate::change::{Bits, Grant, Standing};
+use crate::change::{Bits, Change, Grant, Standing};
 use crate::election_safety::ElectionSafety;
 use crate::log_view::{RaftView, Spoken, Stimulus};
 use crate::monotonic_terms::MonotonicTerms;
+use crate::owed::Terrain;
 use crate::rule::Rule;
 use crate::vote_once::VoteOnce;
 use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
@@ -91,6 +92,9 @@ struct ElectionRules {
     votes: VoteOnce,
 }
 
+/// The bit of [`VoteOnce`] among the rules over elections.
+const VOTE_ONCE: u8 = 1 << 2;
+
 impl ElectionRules {
     fn each(&mut self) -> [&mut dyn Rule; 3] {
         [&mut self.safety, &mut self.terms, &mut self.votes]
@@ -135,6 +139,13 @@ impl RaftRules {
         let mut election = ElectionRules::default();
         let election = election.each().map(|rule| (rule.name(), rule.claim()));
         election.into_iter().chain(LOG_RULES.iter().map(|&(name, claim, _)| (name, claim))).collect()
+    }
+
+    /// Name of each rule and where its claim is stated.
+    pub fn sources() -> Vec<(&'static str, &'static str)> {
+        let mut election = ElectionRules::default();
+        let election = election.each().map(|rule| (rule.name(), rule.source()));
+        election.into_iter().chain(LOG_RULES.iter().map(|&(name, _, source)| (name, source))).collect()
     }
 
     /// Switches a rule off, so that a test can show what is missed without it.
@@ -183,10 +194,58 @@ impl RaftRules {
         self.books.nodes[node.position()].crash();
     }
 
+    /// The disk of a server died in the middle of a step: what it shows is a ghost, and only what it sent counts. The
+    /// crash itself follows.
+    ///
+    /// # Errors
+    /// The rule that a message breaks.
+    pub fn died(&mut self, node: NodeId, spoken: impl IntoIterator<Item = Spoken>) -> Result<(), Violation> {
+        self.books.nodes[node.position()].die();
+        self.grants.clear();
+        for said in spoken {
+            if let Spoken::Grant { to, term } = said {
+                self.grants.push(Grant { term, candidate: to });
+            }
+        }
+        self.log.vote_kept.remember(node, &self.grants);
+        let standing = self.books.elections.of(node);
+        let bits = Bits::GRANT.when(!self.grants.is_empty());
+        let change = Change { node, bits, before: standing, after: standing, grants: &self.grants };
+        let blind = self.blind_election & VOTE_ONCE != 0;
+        if blind { Ok(()) } else { self.election.votes.wake(&change) }
+    }
+
     /// The disk of a server lost what it had promised to keep, by the plan: nothing about that server's durability is
     /// claimed any more.
     pub fn forgive(&mut self, node: NodeId) {
         self.books.nodes[node.position()].forgiven = true;
+    }
+
+    /// A server's part in elections as of its last event.
+    pub fn standing(&self, node: NodeId) -> Standing {
+        self.books.elections.of(node)
+    }
+
+    /// A server's log as of its last event; of a server that is down what was durable.
+    pub fn log_standing(&self, node: NodeId) -> LogStanding {
+        self.books.node(node).standing
+    }
+
+    /// Whether a server has started and not crashed since.
+    pub fn is_up(&self, node: NodeId) -> bool {
+        self.books.node(node).is_up
+    }
+
+    /// Tells a terrain how far everybody's log reaches, and who leads the highest term.
+    pub(crate) fn survey(&self, terrain: &mut Terrain) {
+        let servers = || (0..self.servers).map(NodeId::server);
+        for node in servers() {
+            let log = &self.books.node(node).log;
+            terrain.set_log(node, (log.last().term, log.last_index()));
+        }
+        let highest = servers().filter(|&n| self.is_up(n)).map(|n| self.standing(n).term).max();
+        let leader = self.books.leaders().find(|&(_, term)| Some(term) == highest);
+        terrain.set_leader(leader.map(|(node, _)| node));
     }
 
     fn observe_changed<V: RaftView + ?Sized>(
@@ -202,6 +261,7 @@ impl RaftRules {
             shadow.crash();
         }
         shadow.is_up = true;
+        shadow.uncertain = false;
         let before = std::mem::replace(&mut shadow.standing, after);
         let (kept, removed) = shadow.follow(view, &after);
         let was = self.books.elections.of(node);

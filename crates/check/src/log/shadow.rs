@@ -23,6 +23,8 @@ pub(crate) struct Shadow {
     /// Match indexes of a leader by position of the peer.
     pub(crate) matches: [u64; SERVERS_MAX],
     pub(crate) is_up: bool,
+    /// Set while a node is down whose disk died in the middle of a step: it may hold more, less or later than is known.
+    pub(crate) uncertain: bool,
     /// Set for a node whose disk lost what it had promised to keep: nothing about its durability is claimed any more.
     pub(crate) forgiven: bool,
 }
@@ -34,6 +36,7 @@ impl Default for Shadow {
             log: ChainLog::new(),
             matches: [0; SERVERS_MAX],
             is_up: false,
+            uncertain: false,
             forgiven: false,
         }
     }
@@ -49,6 +52,12 @@ impl Shadow {
         self.standing.last_index = durable;
         self.standing.last_chain = self.log.last().chain;
         self.standing.refusals = 0;
+    }
+
+    /// The disk died in the middle of a step: what was committed is all that is certain to be there.
+    pub(crate) fn die(&mut self) {
+        self.uncertain = true;
+        self.standing.durable_index = self.standing.durable_index.min(self.standing.commit);
     }
 
     /// Follows the log of a node; says up to where it is as it was, and what was cut off first.

@@ -23,8 +23,7 @@ impl LogRule for VoteKept {
 
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
         let (node, is) = (change.election.node, change.election.after);
-        let sent = &mut self.sent[node.position()];
-        if let Some(Grant { term, candidate }) = *sent {
+        if let Some(Grant { term, candidate }) = self.sent[node.position()] {
             let lost = is.term < term || is.term == term && is.vote != Some(candidate);
             if change.election.bits.meets(Bits::BOOT) && lost && !books.node(node).forgiven {
                 let message = format!(
@@ -35,9 +34,17 @@ impl LogRule for VoteKept {
                 return Self::broken(node, Some(candidate), message);
             }
         }
-        let newest = change.election.grants.iter().max_by_key(|grant| grant.term);
-        *sent = newest.copied().into_iter().chain(*sent).max_by_key(|grant| grant.term);
+        self.remember(node, change.election.grants);
         Ok(())
+    }
+}
+
+impl VoteKept {
+    /// Remembers the votes that a node sent.
+    pub(super) fn remember(&mut self, node: NodeId, grants: &[Grant]) {
+        let sent = &mut self.sent[node.position()];
+        let newest = grants.iter().max_by_key(|grant| grant.term);
+        *sent = newest.copied().into_iter().chain(*sent).max_by_key(|grant| grant.term);
     }
 }
 
@@ -91,5 +98,21 @@ pub(super) mod tests {
             }),
             None
         );
+    }
+
+    #[test]
+    fn a_vote_that_left_before_the_disk_died_is_not_forgotten_either() {
+        let dies = |kept: bool| {
+            move |run: &mut Run| {
+                run.rules.died(N1, [Spoken::Grant { to: N2, term: 2 }])?;
+                run.crash(N1);
+                run.boot(N1, |n| {
+                    n.enter(2, Role::Follower);
+                    n.vote = kept.then_some(N2);
+                })
+            }
+        };
+        assert_eq!(broken(dies(false)), Some(VoteKept::NAME));
+        assert_eq!(broken(dies(true)), None);
     }
 }
