@@ -219,8 +219,18 @@ fn a_step_whose_moment_never_comes_is_told() {
 }
 
 #[test]
+fn a_repeated_operation_is_given_until_it_ends_and_skips_rounds_without_a_target() {
+    let every = Some(Span::from_millis(10));
+    let writes = Action::Operate { target: Target::Leader, text: "write 5".into(), every };
+    let outcome = run(&short(vec![step(at(0), writes, Some(at(55))), order(at(25), n(1), "lead")]));
+    let times: Vec<Time> = kinds(&outcome, EventKind::Reply).iter().map(|e| e.time).collect();
+    assert_eq!(times, [30, 40, 50].map(Time::from_millis));
+}
+
+#[test]
 fn an_operation_at_the_leader_finds_the_newest_one() {
-    let at_leader = Step::new(at(50), Action::Operate { target: Target::Leader, text: "write 5".into() });
+    let at_leader =
+        Step::new(at(50), Action::Operate { target: Target::Leader, text: "write 5".into(), every: None });
     let outcome = run(&short(vec![order(at(5), n(1), "lead"), order(at(9), n(3), "lead"), at_leader]));
     assert_eq!(kinds(&outcome, EventKind::Reply)[0].node, Some(n(3)));
 }

@@ -197,6 +197,10 @@ fn nodes() -> BoxedStrategy<NodeId> {
 }
 
 /// Texts that a grammar may stumble over.
+fn repeats() -> BoxedStrategy<Option<Span>> {
+    prop::option::of((1..2_000_000_000u64).prop_map(Span::from_nanos)).boxed()
+}
+
 fn texts() -> BoxedStrategy<String> {
     const WORDS: [&str; 13] =
         ["at", "n1", "|", "until", "leader", "\"", "#3", "a->b", "\n", "term", "crash", " ", "é"];
@@ -267,7 +271,11 @@ fn actions() -> BoxedStrategy<Action> {
         (patterns(), spans()).prop_map(|(pattern, span)| Action::Delay(pattern, span)),
         (patterns(), spans()).prop_map(|(pattern, span)| Action::Duplicate(pattern, span)),
         (patterns(), any::<u16>()).prop_map(|(pattern, parts)| Action::Lossy(pattern, Ratio(parts))),
-        (targets(), texts()).prop_map(|(target, text)| Action::Operate { target, text }),
+        (targets(), texts(), repeats()).prop_map(|(target, text, every)| Action::Operate {
+            target,
+            text,
+            every
+        }),
     ]
     .boxed()
 }

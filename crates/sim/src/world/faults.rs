@@ -62,8 +62,15 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             return;
         }
         let action = self.script.steps[step].action.clone();
-        if let Action::Operate { target, .. } = action {
-            return self.operate(step, target, cause);
+        if let Action::Operate { target, every, .. } = action {
+            self.operate(step, target, cause);
+            if let Some(every) = every {
+                let state = &mut self.director.steps[step];
+                (state.began, state.open) = (true, true);
+                self.queue.push(self.now + every, Pending::Again(step as u32));
+                self.schedule_end(step);
+            }
+            return;
         }
         let Some(links) = self.links_of(&action) else { return };
         let crash = match &action {
@@ -94,6 +101,17 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             (action, _) => self.director.open_bender(step, action),
         }
         self.schedule_end(step);
+    }
+
+    /// The next round of a repeated operation.
+    pub(super) fn repeat_step(&mut self, step: usize) {
+        let Action::Operate { target, every: Some(every), .. } = self.script.steps[step].action else {
+            unreachable!("only operations are repeated");
+        };
+        if self.director.steps[step].open {
+            self.operate(step, target, EventId::NONE);
+            self.queue.push(self.now + every, Pending::Again(step as u32));
+        }
     }
 
     fn schedule_end(&mut self, step: usize) {

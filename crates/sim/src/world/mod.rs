@@ -64,6 +64,7 @@ enum Pending<N: Node> {
         cause: EventId,
     },
     Open(u32),
+    Again(u32),
     Close(u32),
 }
 
@@ -177,6 +178,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.held_due(node, incarnation, timer, cause)
             }
             Pending::Open(step) => self.open_step(step as usize, EventId::NONE),
+            Pending::Again(step) => self.repeat_step(step as usize),
             Pending::Close(step) => self.close_step(step as usize, EventId::NONE),
         }
     }

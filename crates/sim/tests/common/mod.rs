@@ -247,7 +247,7 @@ pub fn step(when: Trigger, action: Action, until: Option<Trigger>) -> Step {
 }
 
 pub fn order(when: Trigger, node: NodeId, text: &str) -> Step {
-    Step::new(when, Action::Operate { target: Target::Node(node), text: text.to_owned() })
+    Step::new(when, Action::Operate { target: Target::Node(node), text: text.to_owned(), every: None })
 }
 
 pub fn short(steps: Vec<Step>) -> Script {
