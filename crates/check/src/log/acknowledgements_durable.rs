@@ -1,37 +1,28 @@
 //! Acknowledgements durable: a node acknowledges entries only when no crash can take them back.
 
-use super::books::Books;
-use super::change::LogChange;
-use super::rule::LogRule;
-use crate::change::Bits;
+use super::rule::{Speaker, SpeechRule};
 use crate::log_view::Spoken;
 use whitewater_sim::Violation;
 
 /// An entry is durable before its node acknowledges it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct AcknowledgementsDurable;
 
-impl LogRule for AcknowledgementsDurable {
+impl SpeechRule for AcknowledgementsDurable {
     const NAME: &'static str = "acknowledgements-durable";
     const CLAIM: &'static str = "An entry is durable before its node acknowledges it.";
     const SOURCE: &'static str = "etcd's CommittedIsDurableInv; Ongaro's thesis, section 3.8";
-    const WAKES_ON: Bits = Bits::SENT_RESPONSE;
 
-    fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, durable) = (change.election.node, change.after.durable_index);
-        if books.node(node).forgiven {
+    #[inline]
+    fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
+        let Spoken::AppendResponse { term, index } = said else { return Ok(()) };
+        let (node, durable) = (speaker.node, speaker.durable_index);
+        // A response of an older term may speak of entries that were durable and have been cut off since.
+        if index <= durable || term != speaker.term || speaker.forgiven {
             return Ok(());
         }
-        for &said in change.spoken {
-            // A response of an older term may speak of entries that were durable and have been cut off since.
-            let Spoken::AppendResponse { term, index } = said else { continue };
-            if term == change.election.after.term && index > durable {
-                let message =
-                    format!("{node} acknowledges entry {index}, and its log is on disk up to {durable}");
-                return Self::broken(node, None, message);
-            }
-        }
-        Ok(())
+        let message = format!("{node} acknowledges entry {index}, and its log is on disk up to {durable}");
+        Self::broken(speaker, None, message)
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::shadow::Removed;
 use crate::change::{Bits, Change};
-use crate::log_view::{LogView, Refusal, Spoken};
-use whitewater_sim::NodeId;
+use crate::log_view::{LogView, Refusal};
 
 impl Bits {
     /// Index up to which the node knows entries to be committed.
@@ -14,16 +13,10 @@ impl Bits {
     pub const LOG_APPENDED: Bits = Bits(1 << 18);
     /// The log lost entries at its end, whether or not others took their place.
     pub const LOG_TRUNCATED: Bits = Bits(1 << 19);
-    /// The durable part of log or vote.
-    pub const DURABLE: Bits = Bits(1 << 20);
     /// What a leader takes a peer's log for.
     pub const MATCH: Bits = Bits(1 << 21);
     /// The node refused a message of a peer.
     pub const REFUSED: Bits = Bits(1 << 22);
-    /// The node sent something.
-    pub const SENT: Bits = Bits(1 << 23);
-    /// The node answered an append or refused something.
-    pub const SENT_RESPONSE: Bits = Bits(1 << 24);
 }
 
 /// A node's log at one moment, without its entries.
@@ -85,10 +78,6 @@ pub(crate) struct LogChange<'a> {
     pub(crate) matched: u16,
     /// How many entries were known to be committed anywhere before this event.
     pub(crate) committed_known: u64,
-    /// What the node said to others in this event.
-    pub(crate) spoken: &'a [Spoken],
-    /// The vote that a crash now cannot take from the node.
-    pub(crate) durable_vote: Option<NodeId>,
     /// The last refusal, if one is new.
     pub(crate) refusal: Option<Refusal>,
 }

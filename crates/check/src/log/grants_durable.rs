@@ -1,40 +1,32 @@
 //! Grants durable: a vote leaves its node only when no crash can take it back.
 
-use super::books::Books;
-use super::change::LogChange;
-use super::rule::LogRule;
+use super::rule::{Speaker, SpeechRule};
 use super::vote_kept::VoteFor;
-use crate::change::Bits;
-use crate::change::Grant;
+use crate::log_view::Spoken;
 use whitewater_sim::Violation;
 
 /// A vote is durable before it leaves its node.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct GrantsDurable;
 
-impl LogRule for GrantsDurable {
+impl SpeechRule for GrantsDurable {
     const NAME: &'static str = "grants-durable";
     const CLAIM: &'static str = "A vote is durable before it leaves its node.";
     const SOURCE: &'static str = "Ongaro's thesis, section 3.8; Specula's VoteSafetyAcrossCrash";
-    const WAKES_ON: Bits = Bits::GRANT;
 
-    fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, election) = (change.election.node, &change.election);
-        if books.node(node).forgiven {
+    #[inline]
+    fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
+        let Spoken::Grant { to, term } = said else { return Ok(()) };
+        let (node, durable_term) = (speaker.node, speaker.durable_term);
+        let kept = durable_term > term || durable_term == term && speaker.durable_vote == Some(to);
+        if kept || speaker.forgiven {
             return Ok(());
         }
-        for &Grant { term, candidate } in election.grants {
-            let durable_term = election.after.durable_term;
-            let kept = durable_term > term || durable_term == term && change.durable_vote == Some(candidate);
-            if !kept {
-                let message = format!(
-                    "{node} sends a vote for {candidate} in term {term}, and on its disk is term {durable_term} with {}",
-                    VoteFor(change.durable_vote)
-                );
-                return Self::broken(node, Some(candidate), message);
-            }
-        }
-        Ok(())
+        let message = format!(
+            "{node} sends a vote for {to} in term {term}, and on its disk is term {durable_term} with {}",
+            VoteFor(speaker.durable_vote)
+        );
+        Self::broken(speaker, Some(to), message)
     }
 }
 
@@ -42,7 +34,6 @@ impl LogRule for GrantsDurable {
 pub(super) mod tests {
     use super::*;
     use crate::log::testing::{Going, N1, N2, Run, broken};
-    use crate::log_view::Spoken;
     use whitewater_sim::Role;
 
     pub(in crate::log) fn violating(run: &mut Run) -> Going {

@@ -1,37 +1,29 @@
 //! Responses durable: a node tells others of a term only when no crash can take it back.
 
-use super::books::Books;
-use super::change::LogChange;
-use super::rule::LogRule;
-use crate::change::Bits;
+use super::rule::{Speaker, SpeechRule};
 use crate::log_view::Spoken;
 use whitewater_sim::Violation;
 
 /// The term of a response is durable before the response leaves its node.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ResponsesDurable;
 
-impl LogRule for ResponsesDurable {
+impl SpeechRule for ResponsesDurable {
     const NAME: &'static str = "responses-durable";
     const CLAIM: &'static str = "The term of a response is durable before the response leaves its node.";
     const SOURCE: &'static str = "etcd raft's rule for messages that wait for the storage; openraft";
-    const WAKES_ON: Bits = Bits(Bits::SENT_RESPONSE.0 | Bits::GRANT.0);
 
-    fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, durable_term) = (change.election.node, change.election.after.durable_term);
-        if books.node(node).forgiven {
+    #[inline]
+    fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
+        let (node, durable_term) = (speaker.node, speaker.durable_term);
+        if said.term() <= durable_term || matches!(said, Spoken::Other { .. }) || speaker.forgiven {
             return Ok(());
         }
-        for said in change.spoken.iter().filter(|said| !matches!(said, Spoken::Other { .. })) {
-            if said.term() > durable_term {
-                let message = format!(
-                    "{node} sends a response of term {}, and only term {durable_term} is on its disk",
-                    said.term()
-                );
-                return Self::broken(node, None, message);
-            }
-        }
-        Ok(())
+        let message = format!(
+            "{node} sends a response of term {}, and only term {durable_term} is on its disk",
+            said.term()
+        );
+        Self::broken(speaker, None, message)
     }
 }
 

@@ -18,7 +18,8 @@ use super::match_truth::MatchTruth;
 use super::message_terms::MessageTerms;
 use super::peer_refused::PeerRefused;
 use super::responses_durable::ResponsesDurable;
-use super::rule::LogRule;
+use super::rule::{LogRule, Speaker, SpeechRule};
+use super::shadow::Shadow;
 use super::state_machine_safety::StateMachineSafety;
 use super::vote_kept::VoteKept;
 use crate::change::{Bits, Change, Grant, Standing};
@@ -30,6 +31,50 @@ use crate::rule::Rule;
 use crate::vote_once::VoteOnce;
 use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
 
+/// Rules over elections alone, which look first.
+#[derive(Clone, Debug, Default)]
+struct ElectionRules {
+    safety: ElectionSafety,
+    terms: MonotonicTerms,
+    votes: VoteOnce,
+}
+
+/// The place of [`VoteOnce`] among them.
+const VOTE_ONCE: u32 = 2;
+
+impl ElectionRules {
+    fn each(&mut self) -> [&mut dyn Rule; 3] {
+        [&mut self.safety, &mut self.terms, &mut self.votes]
+    }
+}
+
+/// Declares the rules over what nodes say, in the order in which they hear.
+macro_rules! speech_rules {
+    ($($rule:ty,)*) => {
+        const SPEECH_RULES: &[Description] = &[$(Description::of_speech::<$rule>(),)*];
+
+        #[inline]
+        fn hear(blind: u32, said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
+            let mut bit = FIRST_SPEECH_RULE;
+            $(
+                if blind & bit == 0 {
+                    <$rule>::hear(said, speaker)?;
+                }
+                bit <<= 1;
+            )*
+            debug_assert_eq!(bit, FIRST_LOG_RULE, "each rule has a bit of its own");
+            Ok(())
+        }
+    };
+}
+
+speech_rules! {
+    GrantsDurable,
+    ResponsesDurable,
+    AcknowledgementsDurable,
+    MessageTerms,
+}
+
 /// Declares the rules over logs in the order in which they look.
 macro_rules! log_rules {
     ($($field:ident: $rule:ty,)*) => {
@@ -38,25 +83,19 @@ macro_rules! log_rules {
             $($field: $rule,)*
         }
 
-        /// Numbers of the rules, for those that are switched off.
-        #[expect(non_camel_case_types, reason = "named after the fields of the rules")]
-        #[derive(Clone, Copy)]
-        enum Number {
-            $($field,)*
-        }
-
-        const LOG_RULES: &[(&str, &str, &str)] =
-            &[$((<$rule>::NAME, <$rule>::CLAIM, <$rule>::SOURCE),)*];
+        const LOG_RULES: &[Description] = &[$(Description::of_log::<$rule>(),)*];
 
         impl LogRules {
             #[inline]
             fn wake(&mut self, blind: u32, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
+                let mut bit = FIRST_LOG_RULE;
                 $(
-                    let woken = change.election.bits.meets(<$rule>::WAKES_ON);
-                    if woken && blind & 1 << Number::$field as u32 == 0 {
+                    if change.election.bits.meets(<$rule>::WAKES_ON) && blind & bit == 0 {
                         self.$field.observe(change, books)?;
                     }
+                    bit <<= 1;
                 )*
+                debug_assert_ne!(bit, 0, "each rule has a bit of its own");
                 Ok(())
             }
         }
@@ -64,10 +103,6 @@ macro_rules! log_rules {
 }
 
 log_rules! {
-    grants_durable: GrantsDurable,
-    responses_durable: ResponsesDurable,
-    acknowledgements_durable: AcknowledgementsDurable,
-    message_terms: MessageTerms,
     vote_kept: VoteKept,
     durable_log_kept: DurableLogKept,
     log_terms: LogTerms,
@@ -84,20 +119,36 @@ log_rules! {
     peer_refused: PeerRefused,
 }
 
-/// Rules over elections alone, in front of those over logs.
-#[derive(Clone, Debug, Default)]
-struct ElectionRules {
-    safety: ElectionSafety,
-    terms: MonotonicTerms,
-    votes: VoteOnce,
+const FIRST_SPEECH_RULE: u32 = 1 << 3;
+const FIRST_LOG_RULE: u32 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
+
+/// What a rule says of itself.
+#[derive(Clone, Copy)]
+struct Description {
+    name: &'static str,
+    claim: &'static str,
+    source: &'static str,
 }
 
-/// The bit of [`VoteOnce`] among the rules over elections.
-const VOTE_ONCE: u8 = 1 << 2;
+impl Description {
+    const fn of_speech<R: SpeechRule>() -> Description {
+        Description { name: R::NAME, claim: R::CLAIM, source: R::SOURCE }
+    }
 
-impl ElectionRules {
-    fn each(&mut self) -> [&mut dyn Rule; 3] {
-        [&mut self.safety, &mut self.terms, &mut self.votes]
+    const fn of_log<R: LogRule>() -> Description {
+        Description { name: R::NAME, claim: R::CLAIM, source: R::SOURCE }
+    }
+
+    /// All rules; the bit of each is its place.
+    fn all() -> Vec<Description> {
+        let mut election = ElectionRules::default();
+        let describe = |rule: &mut dyn Rule| Description {
+            name: rule.name(),
+            claim: rule.claim(),
+            source: rule.source(),
+        };
+        let election = election.each().map(describe);
+        election.iter().chain(SPEECH_RULES).chain(LOG_RULES).copied().collect()
     }
 }
 
@@ -110,16 +161,14 @@ pub struct RaftRules {
     books: Books,
     election: ElectionRules,
     log: LogRules,
-    /// Rules over logs that are switched off, a bit each.
+    /// Rules that are switched off, a bit each.
     blind: u32,
-    /// Rules over elections that are switched off, a bit each.
-    blind_election: u8,
-    spoken: Vec<Spoken>,
+    /// Votes sent in this step.
     grants: Vec<Grant>,
 }
 
 impl RaftRules {
-    /// Rules for a cluster of `servers`, all of them awake.
+    /// Rules for a cluster of `servers`, all of them awake. Panics from [`SERVERS_MAX`] on.
     pub fn new(servers: usize) -> RaftRules {
         assert!(servers <= SERVERS_MAX, "a world holds at most {SERVERS_MAX} servers");
         RaftRules {
@@ -128,24 +177,18 @@ impl RaftRules {
             election: ElectionRules::default(),
             log: LogRules::default(),
             blind: 0,
-            blind_election: 0,
-            spoken: Vec::new(),
             grants: Vec::new(),
         }
     }
 
     /// Name and claim of each rule, in the order in which they look.
     pub fn rules() -> Vec<(&'static str, &'static str)> {
-        let mut election = ElectionRules::default();
-        let election = election.each().map(|rule| (rule.name(), rule.claim()));
-        election.into_iter().chain(LOG_RULES.iter().map(|&(name, claim, _)| (name, claim))).collect()
+        Description::all().iter().map(|rule| (rule.name, rule.claim)).collect()
     }
 
     /// Name of each rule and where its claim is stated.
     pub fn sources() -> Vec<(&'static str, &'static str)> {
-        let mut election = ElectionRules::default();
-        let election = election.each().map(|rule| (rule.name(), rule.source()));
-        election.into_iter().chain(LOG_RULES.iter().map(|&(name, _, source)| (name, source))).collect()
+        Description::all().iter().map(|rule| (rule.name, rule.source)).collect()
     }
 
     /// Switches a rule off, so that a test can show what is missed without it.
@@ -153,15 +196,12 @@ impl RaftRules {
     /// # Errors
     /// There is no such rule; the text lists those there are.
     pub fn blind(&mut self, name: &str) -> Result<(), String> {
-        let rules = RaftRules::rules();
-        let Some(number) = rules.iter().position(|&(rule, _)| rule == name) else {
-            let names: Vec<&str> = rules.iter().map(|&(name, _)| name).collect();
+        let rules = Description::all();
+        let Some(place) = rules.iter().position(|rule| rule.name == name) else {
+            let names: Vec<&str> = rules.iter().map(|rule| rule.name).collect();
             return Err(format!("there is no rule `{name}`; there are {}", names.join(", ")));
         };
-        match number.checked_sub(rules.len() - LOG_RULES.len()) {
-            Some(number) => self.blind |= 1 << number,
-            None => self.blind_election |= 1 << number,
-        }
+        self.blind |= 1 << place;
         Ok(())
     }
 
@@ -177,16 +217,71 @@ impl RaftRules {
         view: &V,
         spoken: impl IntoIterator<Item = Spoken>,
     ) -> Result<(), Violation> {
-        self.spoken.clear();
-        self.spoken.extend(spoken);
-        let standing = (Standing::of(view), LogStanding::of(view));
-        let position = node.position();
-        let was = (self.books.elections.of(node), self.books.nodes[position].standing);
-        let leads = standing.0.role == Role::Leader;
-        if standing == was && !leads && self.spoken.is_empty() && stimulus != Stimulus::Booted {
+        let (standing, after) = (Standing::of(view), LogStanding::of(view));
+        let shadow = &mut self.books.nodes[node.position()];
+        let speaker = Speaker {
+            node,
+            term: standing.term,
+            durable_term: standing.durable_term,
+            durable_vote: view.durable_vote(),
+            durable_index: after.durable_index,
+            forgiven: shadow.forgiven,
+        };
+        self.grants.clear();
+        for said in spoken {
+            if let Spoken::Grant { to, term } = said {
+                self.grants.push(Grant { term, candidate: to });
+            }
+            hear(self.blind, said, &speaker)?;
+        }
+        let was = self.books.elections.of(node);
+        let matched = follow_matches(shadow, self.servers, node, stimulus, view, (was, standing));
+        let same = standing == was && after == shadow.standing;
+        if same && matched == 0 && self.grants.is_empty() && stimulus != Stimulus::Booted {
             return Ok(());
         }
-        self.observe_changed(node, stimulus, view, standing)
+        self.observe_changed(node, stimulus == Stimulus::Booted, view, (standing, after), matched)
+    }
+
+    fn observe_changed<V: RaftView + ?Sized>(
+        &mut self,
+        node: NodeId,
+        booted: bool,
+        view: &V,
+        (standing, after): (Standing, LogStanding),
+        matched: u16,
+    ) -> Result<(), Violation> {
+        let election = self.books.elections.change(node, standing, booted, &self.grants);
+        if election.bits != Bits::NONE {
+            for (place, rule) in self.election.each().into_iter().enumerate() {
+                if self.blind & 1 << place == 0 {
+                    rule.wake(&election)?;
+                }
+            }
+        }
+        let shadow = &mut self.books.nodes[node.position()];
+        if booted {
+            shadow.boot();
+        }
+        let before = std::mem::replace(&mut shadow.standing, after);
+        let (kept, removed) = shadow.follow(view, &after);
+        let committed_known = self.books.gold.last_index();
+        let committed = (before.commit, before.unfounded) != (after.commit, after.unfounded);
+        if committed {
+            self.books.gold.extend(&shadow.log, after.commit, standing.term);
+        }
+        let refused = after.refusals > before.refusals;
+        let bits = election.bits
+            | Bits::COMMIT.when(committed)
+            | Bits::APPLIED.when(before.applied != after.applied)
+            | Bits::LOG_APPENDED.when(after.last_index > kept)
+            | Bits::LOG_TRUNCATED.when(before.last_index > kept)
+            | Bits::MATCH.when(matched != 0)
+            | Bits::REFUSED.when(refused);
+        let refusal = if refused { view.last_refusal() } else { None };
+        let election = Change { bits, ..election };
+        let change = LogChange { election, before, after, kept, removed, matched, committed_known, refusal };
+        self.log.wake(self.blind, &change, &self.books)
     }
 
     /// A server crashed: what is remembered of it is what was durable.
@@ -211,8 +306,7 @@ impl RaftRules {
         let standing = self.books.elections.of(node);
         let bits = Bits::GRANT.when(!self.grants.is_empty());
         let change = Change { node, bits, before: standing, after: standing, grants: &self.grants };
-        let blind = self.blind_election & VOTE_ONCE != 0;
-        if blind { Ok(()) } else { self.election.votes.wake(&change) }
+        if self.blind & 1 << VOTE_ONCE != 0 { Ok(()) } else { self.election.votes.wake(&change) }
     }
 
     /// The disk of a server lost what it had promised to keep, by the plan: nothing about that server's durability is
@@ -247,83 +341,12 @@ impl RaftRules {
         let leader = self.books.leaders().find(|&(_, term)| Some(term) == highest);
         terrain.set_leader(leader.map(|(node, _)| node));
     }
-
-    fn observe_changed<V: RaftView + ?Sized>(
-        &mut self,
-        node: NodeId,
-        stimulus: Stimulus,
-        view: &V,
-        (standing, after): (Standing, LogStanding),
-    ) -> Result<(), Violation> {
-        let booted = stimulus == Stimulus::Booted;
-        let shadow = &mut self.books.nodes[node.position()];
-        if booted && shadow.is_up {
-            shadow.crash();
-        }
-        shadow.is_up = true;
-        shadow.uncertain = false;
-        let before = std::mem::replace(&mut shadow.standing, after);
-        let (kept, removed) = shadow.follow(view, &after);
-        let was = self.books.elections.of(node);
-        let matched =
-            follow_matches(&mut shadow.matches, self.servers, node, stimulus, view, (was, standing));
-
-        self.grants.clear();
-        let mut bits = Bits::NONE;
-        for &said in &self.spoken {
-            bits = bits | Bits::SENT;
-            match said {
-                Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
-                Spoken::Refusal { .. } | Spoken::AppendResponse { .. } => bits = bits | Bits::SENT_RESPONSE,
-                Spoken::Other { .. } => {}
-            }
-        }
-        let mut election = self.books.elections.change(node, standing, booted, &self.grants);
-        let durable = before.durable_index != after.durable_index
-            || election.bits.meets(Bits::DURABLE_TERM | Bits::VOTE | Bits::BOOT);
-        let refused = after.refusals > if booted { 0 } else { before.refusals };
-        election.bits = election.bits
-            | bits
-            | Bits::COMMIT.when((before.commit, before.unfounded) != (after.commit, after.unfounded))
-            | Bits::APPLIED.when(before.applied != after.applied)
-            | Bits::LOG_APPENDED.when(after.last_index > kept)
-            | Bits::LOG_TRUNCATED.when(before.last_index > kept)
-            | Bits::DURABLE.when(durable)
-            | Bits::MATCH.when(matched != 0)
-            | Bits::REFUSED.when(refused);
-        if election.bits == Bits::NONE {
-            return Ok(());
-        }
-        for (number, rule) in self.election.each().into_iter().enumerate() {
-            if self.blind_election & 1 << number == 0 {
-                rule.wake(&election)?;
-            }
-        }
-        let committed_known = self.books.gold.last_index();
-        if election.bits.meets(Bits::COMMIT) {
-            let log = &self.books.nodes[node.position()].log;
-            self.books.gold.extend(log, after.commit, standing.term);
-        }
-        let change = LogChange {
-            election,
-            before,
-            after,
-            kept,
-            removed,
-            matched,
-            committed_known,
-            spoken: &self.spoken,
-            durable_vote: view.durable_vote(),
-            refusal: if refused { view.last_refusal() } else { None },
-        };
-        self.log.wake(self.blind, &change, &self.books)
-    }
 }
 
 /// Follows the match indexes of a leader; says which changed, a bit each by position.
 #[inline]
 fn follow_matches<V: RaftView + ?Sized>(
-    matches: &mut [u64; SERVERS_MAX],
+    shadow: &mut Shadow,
     servers: usize,
     node: NodeId,
     stimulus: Stimulus,
@@ -334,11 +357,11 @@ fn follow_matches<V: RaftView + ?Sized>(
         return 0;
     }
     if was.role != Role::Leader || was.term != is.term {
-        *matches = [0; SERVERS_MAX];
+        shadow.matches = [0; SERVERS_MAX];
     }
     let mut follow = |peer: NodeId| {
         let index = view.match_index(peer).unwrap_or(0);
-        let changed = std::mem::replace(&mut matches[peer.position()], index) != index;
+        let changed = std::mem::replace(&mut shadow.matches[peer.position()], index) != index;
         u16::from(changed) << peer.position()
     };
     match stimulus {

@@ -54,6 +54,14 @@ impl Shadow {
         self.standing.refusals = 0;
     }
 
+    /// Begins a new life.
+    pub(crate) fn boot(&mut self) {
+        if self.is_up {
+            self.crash();
+        }
+        (self.is_up, self.uncertain) = (true, false);
+    }
+
     /// The disk died in the middle of a step: what was committed is all that is certain to be there.
     pub(crate) fn die(&mut self) {
         self.uncertain = true;
