@@ -15,8 +15,18 @@ use whitewater_raft::Payload;
 use whitewater_sim::draw::name_hash;
 use whitewater_sim::{Boot, Input, NodeId, OpId, Span};
 
-/// Operations a client lets wait; more are refused at once.
-pub(crate) const QUEUE_MAX: usize = 8;
+/// Operations a client lets wait; more are refused at once, unless it is to insist on them.
+const QUEUE_MAX: usize = 16;
+/// Attempts at an operation on which a client insists.
+const INSISTING: u32 = u32::MAX;
+
+/// An operation that waits for its turn.
+#[derive(Clone, Debug)]
+struct Wish {
+    op: OpId,
+    operation: Operation,
+    attempts_max: u32,
+}
 
 /// The operation that is going on.
 #[derive(Clone, Debug)]
@@ -38,7 +48,7 @@ pub struct Client {
     servers: usize,
     election_timeout: Span,
     attempts_max: u32,
-    waiting: VecDeque<(OpId, Operation)>,
+    waiting: VecDeque<Wish>,
     current: Option<Current>,
     /// Number of the latest request.
     number: u64,
@@ -74,7 +84,12 @@ impl Client {
 
     pub(crate) fn handle(&mut self, input: Input<crate::node::KvNode>, fx: &mut Hands<'_>) {
         match input {
-            Input::Command { op, command: Command::Operate(operation) } => self.ask(op, operation, fx),
+            Input::Command { op, command: Command::Operate(operation) } => {
+                self.ask(Wish { op, operation, attempts_max: self.attempts_max }, fx);
+            }
+            Input::Command { op, command: Command::Insist(operation) } => {
+                self.ask(Wish { op, operation, attempts_max: INSISTING }, fx);
+            }
             Input::Command { op, command: Command::Campaign } => fx.reply(op, Reply::Refused),
             Input::Timeout(_) => self.time_is_up(fx),
             Input::Deliver { message: KvMessage::Response { attempt, outcome }, .. } => {
@@ -88,13 +103,13 @@ impl Client {
         }
     }
 
-    fn ask(&mut self, op: OpId, operation: Operation, fx: &mut Hands<'_>) {
-        if self.waiting.len() >= QUEUE_MAX {
+    fn ask(&mut self, wish: Wish, fx: &mut Hands<'_>) {
+        if self.waiting.len() >= QUEUE_MAX && wish.attempts_max < INSISTING {
             fx.mark("client too busy");
-            fx.reply(op, Reply::Refused);
+            fx.reply(wish.op, Reply::Refused);
             return;
         }
-        self.waiting.push_back((op, operation));
+        self.waiting.push_back(wish);
         self.begin_next(fx);
     }
 
@@ -102,13 +117,13 @@ impl Client {
         if self.current.is_some() {
             return;
         }
-        let Some((op, operation)) = self.waiting.pop_front() else { return };
+        let Some(Wish { op, operation, attempts_max }) = self.waiting.pop_front() else { return };
         self.number += 1;
         self.current = Some(Current {
             op,
             body: encode(Author::of(self.id), self.number, &operation),
             target: self.believed,
-            attempts_left: self.attempts_max,
+            attempts_left: attempts_max,
             doubtful: false,
             pausing: false,
         });

@@ -1,5 +1,6 @@
 //! What a script may ask of clients and servers, and what they answer.
 
+use std::borrow::Borrow;
 use std::fmt;
 use whitewater_raft::Payload;
 use whitewater_sim::{Digest, Digester};
@@ -22,6 +23,12 @@ impl Text {
     /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.0
+    }
+}
+
+impl Borrow<[u8]> for Text {
+    fn borrow(&self) -> &[u8] {
+        self.bytes()
     }
 }
 
@@ -92,6 +99,8 @@ impl Operation {
 pub enum Command {
     /// An operation, for a client to carry out at whoever leads, or for a server to propose by itself.
     Operate(Operation),
+    /// An operation at which a client tries until it is answered. A server takes it as any other.
+    Insist(Operation),
     /// A server stands for election at once.
     Campaign,
 }
@@ -111,25 +120,34 @@ impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Command::Operate(operation) => operation.fmt(f),
+            Command::Insist(operation) => write!(f, "insist {operation}"),
             Command::Campaign => f.write_str("campaign"),
         }
     }
 }
 
-const FORMS: &str = "put KEY VALUE, append KEY VALUE, get KEY, cas KEY OLD NEW, campaign";
+const FORMS: &str =
+    "put KEY VALUE, append KEY VALUE, get KEY, cas KEY OLD NEW, each also behind `insist`, or campaign";
 
 /// Reads a command.
 ///
 /// # Errors
 /// Says which forms there are.
 pub(crate) fn parse(text: &str) -> Result<Command, String> {
+    match text.strip_prefix("insist ") {
+        _ if text == "campaign" => Ok(Command::Campaign),
+        Some(operation) => parse_operation(operation).map(Command::Insist),
+        None => parse_operation(text).map(Command::Operate),
+    }
+}
+
+fn parse_operation(text: &str) -> Result<Operation, String> {
     let mut words = text.split(' ');
     let verb = words.next().unwrap_or_default();
     let rest: Vec<&str> = words.collect();
     let key = |word: &str| short(word, KEY_MAX_BYTES, "key");
     let value = |word: &str| short(word, VALUE_MAX_BYTES, "value");
     let operation = match (verb, rest.as_slice()) {
-        ("campaign", []) => return Ok(Command::Campaign),
         ("put", [k, v]) => Operation::Put { key: key(k)?, value: value(v)? },
         ("append", [k, v]) => Operation::Append { key: key(k)?, value: value(v)? },
         ("get", [k]) => Operation::Get { key: key(k)? },
@@ -138,7 +156,7 @@ pub(crate) fn parse(text: &str) -> Result<Command, String> {
         }
         _ => return Err(format!("`{text}` is no command: write one of {FORMS}")),
     };
-    Ok(Command::Operate(operation))
+    Ok(operation)
 }
 
 fn short(word: &str, bytes_max: usize, what: &str) -> Result<Text, String> {
@@ -228,14 +246,25 @@ mod tests {
 
     #[test]
     fn a_command_reads_back_as_it_is_written() {
-        for text in ["put a 1", "append k7 x12", "get a", "cas a 1 2", "campaign"] {
+        for text in ["put a 1", "append k7 x12", "get a", "cas a 1 2", "insist get a", "campaign"] {
             assert_eq!(parse(text).unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn what_is_no_command_is_refused_with_the_forms_there_are() {
-        for text in ["", "put", "put a", "put a 1 2", "put  1", "get", "cas a 1", "campaign now", "jump"] {
+        for text in [
+            "",
+            "put",
+            "put a",
+            "put a 1 2",
+            "put  1",
+            "get",
+            "cas a 1",
+            "campaign now",
+            "insist campaign",
+            "jump",
+        ] {
             assert!(parse(text).unwrap_err().contains("put KEY VALUE"), "{text}");
         }
         let long = format!("get {}", "k".repeat(KEY_MAX_BYTES + 1));

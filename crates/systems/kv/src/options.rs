@@ -84,14 +84,6 @@ pub const SPECS: &[OptionSpec] = &[
         true,
         "Attempts of a client at one request before it gives up.",
     ),
-    spec(
-        "load-interval",
-        millis(0, 1_000),
-        "0ms",
-        false,
-        "Time between two entries that the leader proposes by itself; 0ms for none.",
-    ),
-    spec("load-size", number(16, 4_096), "64", false, "Bytes of such an entry."),
 ];
 
 /// How reads are made linearizable.
@@ -131,10 +123,6 @@ pub struct Settings {
     pub session_start_high: Span,
     /// Attempts at one request.
     pub client_attempts: u32,
-    /// Time between two entries of the leader's own, if there are any.
-    pub load_interval: Option<Span>,
-    /// Bytes of such an entry.
-    pub load_size_bytes: usize,
     /// The planted bug, if there is one.
     #[cfg(feature = "mutants")]
     pub bug: Option<whitewater_raft::Bug>,
@@ -161,8 +149,6 @@ impl Settings {
             session_start_low,
             session_start_high: span("session-start-high").max(session_start_low),
             client_attempts: number("client-attempts") as u32,
-            load_interval: Some(span("load-interval")).filter(|&interval| interval > Span::ZERO),
-            load_size_bytes: number("load-size") as usize,
             #[cfg(feature = "mutants")]
             bug: options.planted().and_then(whitewater_raft::Bug::from_id),
         }

@@ -6,7 +6,6 @@ use crate::monitor::KvMonitor;
 use crate::node::KvNode;
 use crate::options::{SPECS, Settings};
 use crate::timer::KvTimer;
-use whitewater_check::RaftRules;
 use whitewater_sim::{Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World};
 
 /// The replicated key-value store.
@@ -46,7 +45,7 @@ impl System for Kv {
     }
 
     fn rules(&self) -> Vec<(&'static str, &'static str)> {
-        RaftRules::rules()
+        KvMonitor::rules()
     }
 
     fn marks(&self) -> &'static [&'static str] {

@@ -9,8 +9,6 @@ pub enum KvTimer {
     Tick,
     /// A client has waited long enough for an answer, or for its next attempt.
     Attempt,
-    /// A server proposes an entry of its own accord, see the option `load-interval`.
-    Load,
     /// A server asks a peer again for a session.
     Connect(NodeId),
     /// A session with a peer is ready.
@@ -19,7 +17,7 @@ pub enum KvTimer {
 
 impl KvTimer {
     /// The name of every timer.
-    pub const NAMES: &[&str] = &["tick", "attempt", "load", "connect", "session-ready"];
+    pub const NAMES: &[&str] = &["tick", "attempt", "connect", "session-ready"];
 }
 
 impl Timer for KvTimer {
@@ -27,7 +25,6 @@ impl Timer for KvTimer {
         match self {
             KvTimer::Tick => 0,
             KvTimer::Attempt => 1,
-            KvTimer::Load => 2,
             KvTimer::Connect(peer) => 0x100 | peer.index() as u32,
             KvTimer::SessionReady(peer) => 0x200 | peer.index() as u32,
         }
@@ -37,9 +34,8 @@ impl Timer for KvTimer {
         match self {
             KvTimer::Tick => Self::NAMES[0],
             KvTimer::Attempt => Self::NAMES[1],
-            KvTimer::Load => Self::NAMES[2],
-            KvTimer::Connect(_) => Self::NAMES[3],
-            KvTimer::SessionReady(_) => Self::NAMES[4],
+            KvTimer::Connect(_) => Self::NAMES[2],
+            KvTimer::SessionReady(_) => Self::NAMES[3],
         }
     }
 

@@ -39,8 +39,6 @@ pub struct Server {
     session_start: (Span, Span),
     reads: Reads,
     forwarding: bool,
-    load: Option<(Span, usize)>,
-    load_number: u64,
     core: RawNode<Log>,
     spine: Spine,
     /// Up to where what the spine shows is durable.
@@ -77,8 +75,6 @@ impl Server {
             session_start: (settings.session_start_low, settings.session_start_high),
             reads: settings.reads,
             forwarding: settings.forwarding,
-            load: settings.load_interval.map(|interval| (interval, settings.load_size_bytes)),
-            load_number: 0,
             core,
             durable: spine.last(),
             spine,
@@ -97,7 +93,6 @@ impl Server {
         for peer in (0..boot.servers).map(NodeId::server).filter(|&peer| peer != boot.id) {
             server.connect(peer, fx);
         }
-        server.set_load_timer(fx);
         server.go_on(boot.now, fx);
         server
     }
@@ -115,13 +110,12 @@ impl Server {
             Input::Timeout(KvTimer::Tick) => self.ticking.fired(),
             Input::Timeout(KvTimer::Connect(peer)) => self.connect(peer, fx),
             Input::Timeout(KvTimer::SessionReady(peer)) => self.session_started(peer),
-            Input::Timeout(KvTimer::Load) => self.load(fx),
             Input::Timeout(KvTimer::Attempt) => unreachable!("only clients make attempts"),
             Input::Command { op, command: Command::Campaign } => {
                 self.core.campaign();
                 fx.reply(op, Reply::Campaigning);
             }
-            Input::Command { op, command: Command::Operate(operation) } => {
+            Input::Command { op, command: Command::Operate(operation) | Command::Insist(operation) } => {
                 self.propose_own(op, &operation, fx);
             }
             Input::Synced(ticket) => self.synced(ticket, fx),
@@ -168,7 +162,6 @@ impl Server {
         self.writing = None;
         fx.mark("halted by a failed sync");
         fx.cancel_timer(KvTimer::Tick);
-        fx.cancel_timer(KvTimer::Load);
     }
 
     pub(crate) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

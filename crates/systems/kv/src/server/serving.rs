@@ -6,7 +6,6 @@ use crate::message::{KvMessage, Outcome, Session, server};
 use crate::options::Reads;
 use crate::proposal::{Author, Verb, decode, encode};
 use crate::requests::{Own, Place, Waiting, WaitingRead, context_of};
-use crate::timer::KvTimer;
 use whitewater_raft::{Entry, Payload, Role};
 use whitewater_sim::{NodeId, OpId};
 
@@ -140,25 +139,5 @@ impl Server {
         }
         let place = self.place_of_last().expect("only a leader takes a proposal without passing it on");
         self.requests.own.push(Own { op, number, place });
-    }
-
-    pub(super) fn set_load_timer(&mut self, fx: &mut Hands<'_>) {
-        if let Some((interval, _)) = self.load {
-            fx.set_timer(KvTimer::Load, interval, interval);
-        }
-    }
-
-    /// Proposes an entry of its own accord, if it leads.
-    pub(super) fn load(&mut self, fx: &mut Hands<'_>) {
-        let Some((_, bytes)) = self.load else { return };
-        self.set_load_timer(fx);
-        if self.core.role() != Role::Leader {
-            return;
-        }
-        self.load_number += 1;
-        let operation = Operation::Put { key: Text::new(b"load"), value: Text::new(&vec![b'x'; bytes]) };
-        let number = 1 << 63 | u64::from(self.incarnation) << 32 | self.load_number;
-        // Nobody waits for it, so nobody has to be told if it is dropped.
-        let _ = self.core.propose(encode(Author::of(self.id), number, &operation));
     }
 }
