@@ -6,7 +6,7 @@
 
 use crate::causes::{before, is_refusal, refusals};
 use crate::fold::Fold;
-use crate::words::{numberless, remarks, step_line};
+use crate::words::{clock, numberless, remarks, step_line};
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_plan::Plan;
 use whitewater_sim::{Action, EventId, EventKind, NodeId, Role, Subject, Time, Trace, TraceEvent};
@@ -49,7 +49,30 @@ pub(crate) struct Choice<'a> {
     changes: BTreeSet<EventId>,
     /// Where what matters begins: a few causes before the first suspect, or else before the end.
     turn: Option<EventId>,
+    /// The nodes it matters to: those of the violation, and the ends of what was lost.
+    concerned: BTreeSet<NodeId>,
 }
+
+/// One way to tell a run.
+#[derive(Clone, Copy)]
+struct Way {
+    grain: Grain,
+    /// Tell in full only from the turn on.
+    late: bool,
+    /// Tell there only what the nodes concerned do.
+    near: bool,
+}
+
+/// Ways to tell a run, the fullest first.
+const WAYS: [Way; 7] = [
+    Way { grain: Grain::Fine, late: false, near: false },
+    Way { grain: Grain::Coarse, late: false, near: false },
+    Way { grain: Grain::Coarser, late: false, near: false },
+    Way { grain: Grain::Fine, late: true, near: false },
+    Way { grain: Grain::Coarser, late: true, near: false },
+    Way { grain: Grain::Fine, late: true, near: true },
+    Way { grain: Grain::Coarser, late: true, near: true },
+];
 
 impl<'a> Choice<'a> {
     pub(crate) fn new(plan: &'a Plan, trace: &'a Trace, suspect: Option<EventId>) -> Choice<'a> {
@@ -58,32 +81,48 @@ impl<'a> Choice<'a> {
         // The near causes; far ones are told if they say something new.
         let pinned = ends.flat_map(|end| near(end, 12)).collect();
         let turn = suspect.or(trace.violation).and_then(|end| near(end, 4).pop());
-        Choice { plan, trace, pinned, changes: role_changes(trace), turn }
+        let events = [trace.violation, suspect].into_iter().flatten().filter_map(|id| trace.event(id));
+        let nodes = events.flat_map(|e| {
+            let ends = e.subject.map(|s| [s.from, s.to]);
+            e.node.into_iter().chain(ends.into_iter().flatten())
+        });
+        let concerned = nodes.collect();
+        Choice { plan, trace, pinned, changes: role_changes(trace), turn, concerned }
     }
 
-    /// The lines, and the time before which only faults and causes are told if the run is too long for more.
-    pub(crate) fn items(&self) -> (Vec<Item>, Option<Time>) {
-        let whole = [Grain::Fine, Grain::Coarse, Grain::Coarser].map(|grain| (grain, None));
-        let late = [Grain::Fine, Grain::Coarse, Grain::Coarser].map(|grain| (grain, self.turn));
-        let late = late.into_iter().filter(|(_, turn)| turn.is_some());
-        for (grain, turn) in whole.into_iter().chain(late) {
-            let items = self.told(grain, turn);
+    /// The lines, and what is left out if the run is too long to tell it whole.
+    pub(crate) fn items(&self) -> (Vec<Item>, Option<String>) {
+        let turn = self.turn.and_then(|id| self.trace.event(id));
+        for way in WAYS.into_iter().filter(|way| !way.late || turn.is_some()) {
+            let items = self.told(way);
             if items.len() <= LINES_MAX {
-                return (items, turn.and_then(|id| self.trace.event(id)).map(|event| event.time));
+                let omission = turn.filter(|_| way.late).map(|turn| self.omission(way, turn.time));
+                return (items, omission);
             }
         }
-        (self.told(Grain::Bare, None), self.trace.events.last().map(|event| event.time))
+        let bare = Way { grain: Grain::Bare, late: false, near: false };
+        (self.told(bare), Some("only causes, crashes and cuts are told".into()))
     }
 
-    /// The lines at a grain, and before `turn` at the barest.
-    fn told(&self, grain: Grain, turn: Option<EventId>) -> Vec<Item> {
+    fn omission(&self, way: Way, turn: Time) -> String {
+        let before = format!("only causes, crashes and cuts are told before {}", clock(turn));
+        let nodes: Vec<String> = self.concerned.iter().map(NodeId::to_string).collect();
+        let near =
+            if way.near { format!(", and then what {} do", nodes.join(" and ")) } else { String::new() };
+        format!("{before}{near}")
+    }
+
+    /// The lines of a run told in some way.
+    fn told(&self, way: Way) -> Vec<Item> {
         let mut seen = BTreeSet::new();
         let mut unreached = BTreeSet::new();
         let mut items = Vec::new();
         let mut fold = Fold::default();
         let mut phase = None;
         for (at, event) in self.trace.events.iter().enumerate() {
-            let grain = if turn.is_some_and(|turn| event.id < turn) { Grain::Bare } else { grain };
+            let early = way.late && self.turn.is_some_and(|turn| event.id < turn);
+            let far = way.near && !self.concerns(event);
+            let grain = if early || far { Grain::Bare } else { way.grain };
             let old = match (event.kind, event.subject, event.node) {
                 (EventKind::Phase, ..) => {
                     phase = Some(event.time);
@@ -148,6 +187,15 @@ impl<'a> Choice<'a> {
             EventKind::Recv | EventKind::Timer | EventKind::Sync => {
                 Manner::Once(remarked && grain == Grain::Fine)
             }
+        }
+    }
+
+    /// Whether an event is about the nodes concerned only.
+    fn concerns(&self, event: &TraceEvent) -> bool {
+        let about = |node: &NodeId| self.concerned.contains(node);
+        match event.subject {
+            Some(Subject { from, to, .. }) => about(&from) && about(&to),
+            None => event.node.as_ref().is_none_or(about),
         }
     }
 

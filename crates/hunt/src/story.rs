@@ -8,7 +8,7 @@ use crate::suspect::suspect;
 use crate::words::{clock, remarks, step_line};
 use std::collections::BTreeMap;
 use whitewater_plan::Plan;
-use whitewater_sim::{EventId, EventKind, Outcome, Role, Time, Trace, TraceEvent, Verdict};
+use whitewater_sim::{EventId, EventKind, Outcome, Role, Trace, TraceEvent, Verdict};
 
 /// What is told of a run.
 pub(crate) struct Story<'a> {
@@ -16,8 +16,8 @@ pub(crate) struct Story<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) suspect: Option<EventId>,
     pub(crate) items: Vec<Item>,
-    /// Before this time only faults and causes are told.
-    pub(crate) full_from: Option<Time>,
+    /// What is left out, if the run is too long to tell it whole.
+    pub(crate) omission: Option<String>,
     names: BTreeMap<EventId, String>,
 }
 
@@ -29,9 +29,9 @@ impl<'a> Story<'a> {
             Verdict::Violated(violation) => suspect(trace, violation),
             _ => None,
         };
-        let (items, full_from) = Choice::new(plan, trace, suspect).items();
+        let (items, omission) = Choice::new(plan, trace, suspect).items();
         let names = names(trace, &items);
-        Some(Story { plan, trace, suspect, items, full_from, names })
+        Some(Story { plan, trace, suspect, items, omission, names })
     }
 
     /// The name an event is told under: its time in milliseconds, with a letter if it is not the first told at that time.
@@ -148,6 +148,7 @@ mod tests {
     use super::*;
     use crate::choice::LINES_MAX;
     use crate::traces::{Sketch, n, outcome, plan, stranded};
+    use whitewater_sim::Time;
 
     /// An election with a heartbeat so many times, and what comes after them.
     fn with_heartbeats(beats: usize) -> (Trace, EventId) {

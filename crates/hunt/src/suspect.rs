@@ -1,5 +1,6 @@
 //! Finds the first suspect: the earliest loss that nothing made good, or the crash that a node did not survive whole.
 
+use crate::causes::broken_by;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Trace, TraceEvent, Violation};
@@ -19,7 +20,8 @@ use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Trace, TraceEven
 pub fn suspect(trace: &Trace, violation: &Violation) -> Option<EventId> {
     let end = trace.violation.map_or(trace.events.len(), |id| trace.events.partition_point(|e| e.id < id));
     let events = &trace.events[..end];
-    if let (Some(node), None, Some(cause)) = (violation.node, violation.peer, broken_at_once(trace)) {
+    let breaker = trace.violation.and_then(|id| broken_by(trace, trace.event(id)?));
+    if let (Some(node), None, Some(cause)) = (violation.node, violation.peer, breaker) {
         let crashed = |e: &&TraceEvent| e.kind == EventKind::Crash && e.node == Some(node);
         let crash = events.iter().rev().find(crashed).map(|crash| crash.id);
         return crash.filter(|_| cause.kind == EventKind::Boot);
@@ -41,12 +43,6 @@ pub fn suspect(trace: &Trace, violation: &Violation) -> Option<EventId> {
         (Reverse((between, fresh, timeliness(subject.term, present), leads, own)), event.id)
     });
     worst.map(|(event, _)| event.id)
-}
-
-/// The event that broke the rule, if it was one and not the end of a time.
-fn broken_at_once(trace: &Trace) -> Option<&TraceEvent> {
-    let violation = trace.event(trace.violation?)?;
-    trace.event(violation.cause).filter(|cause| cause.time == violation.time)
 }
 
 /// The present term is best, none is second.
@@ -265,7 +261,8 @@ mod tests {
             let crash = sketch.push(EventKind::Crash, Some(n(2)), NONE, "", "");
             sketch.lose(Discard, NONE, n(1), n(2), "State", 3);
             let boot = sketch.push(EventKind::Boot, Some(n(2)), NONE, "", "");
-            let cause = if restarts { boot } else { sketch.timer(n(2), "election") };
+            let vote = sketch.push(EventKind::Timer, Some(n(2)), NONE, "election", "votes n2");
+            let cause = if restarts { boot } else { vote };
             sketch.violation_at_once(cause, n(2));
             let violation = Violation { peer: None, ..stranded(n(2), n(1)) };
             (suspect(&sketch.trace(), &violation), crash)

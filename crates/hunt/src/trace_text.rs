@@ -26,9 +26,8 @@ pub fn render(plan: &Plan, outcome: &Outcome, title: &str) -> String {
     out.push_str(&header(plan, outcome, title));
     if let Some(story) = Story::of(plan, outcome) {
         out.push('\n');
-        if let Some(from) = story.full_from {
-            let told = "a long run: only causes, crashes and cuts are told";
-            out.push_str(&format!(" {told} before {}\n\n", clock(from)));
+        if let Some(omission) = &story.omission {
+            out.push_str(&format!(" a long run: {omission}\n\n"));
         }
         out.push_str(&head_line(plan));
         for item in &story.items {

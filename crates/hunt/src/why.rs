@@ -16,7 +16,7 @@ pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<Event
     let trace = story.trace;
     let mut chosen: BTreeSet<EventId> = BTreeSet::new();
     for end in [trace.violation, story.suspect].into_iter().flatten() {
-        let told = chain(trace, end).into_iter().filter(|id| story.name(*id).is_some());
+        let told = chain(trace, end).into_iter().filter(|id| story.name(*id).is_some() && speaks(story, *id));
         chosen.extend(told.take(CHAIN_MAX));
     }
     if let Some(suspect) = story.suspect.and_then(|id| trace.event(id)) {
@@ -43,6 +43,12 @@ pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<Event
         }
     }
     chosen.into_iter().rev().collect()
+}
+
+/// Whether an event says more than that a thread of a node had its turn.
+fn speaks(story: &Story<'_>, id: EventId) -> bool {
+    let event = story.trace.event(id);
+    event.is_some_and(|e| e.kind != EventKind::Timer || !story.margin(e).is_empty())
 }
 
 /// Whether an event is about these nodes; without any, every event is.

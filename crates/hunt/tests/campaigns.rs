@@ -60,11 +60,11 @@ fn seen_of(search: &Campaign<'_>) -> (Vec<String>, Summary) {
 
 #[test]
 fn what_is_seen_does_not_depend_on_the_number_of_workers() {
-    let seen = |jobs| seen_of(&search(Budget::Runs(40), jobs));
+    let seen = |jobs| seen_of(&search(Budget::Runs(24), jobs));
     let alone = seen(1);
-    assert_eq!(alone.1.runs, 40);
+    assert_eq!(alone.1.runs, 24);
     assert!(alone.1.failing_runs > 0, "the race was not met");
-    assert!(alone.0.len() as u64 == 40 + alone.1.failing_runs);
+    assert!(alone.0.len() as u64 == 24 + alone.1.failing_runs);
     for jobs in [2, 5] {
         assert_eq!(seen(jobs), alone);
     }
@@ -154,7 +154,7 @@ fn a_time_that_is_over_ends_the_campaign() {
 
 #[test]
 fn every_failure_of_a_campaign_comes_again_from_its_seed_alone() {
-    let search = search(Budget::Runs(40), 2);
+    let search = search(Budget::Runs(24), 2);
     let summary = summary_of(&search);
     for failure in &summary.failures {
         let plan = generate(&BEACONS, failure.seed.unwrap(), &search.restrictions).unwrap();
@@ -169,7 +169,7 @@ fn every_failure_of_a_campaign_comes_again_from_its_seed_alone() {
 
 #[test]
 fn the_suspect_of_the_race_is_the_announcement_given_up() {
-    let summary = summary_of(&search(Budget::Runs(40), 2));
+    let summary = summary_of(&search(Budget::Runs(24), 2));
     assert!(summary.failing_runs > 0);
     for failure in &summary.failures {
         let suspect = failure.suspect.as_deref().unwrap();
@@ -181,10 +181,10 @@ fn the_suspect_of_the_race_is_the_announcement_given_up() {
 #[test]
 fn the_fixed_toy_passes_where_the_racy_one_fails() {
     let calm = Restrictions { profile: Some(Profile::Calm), ..Restrictions::default() };
-    let fixed = Campaign { restrictions: calm, ..search(Budget::Runs(40), 2) };
-    assert!(summary_of(&search(Budget::Runs(40), 2)).failures_by_rule["follower-applies"] > 0);
+    let fixed = Campaign { restrictions: calm, ..search(Budget::Runs(24), 2) };
+    assert!(summary_of(&search(Budget::Runs(24), 2)).failures_by_rule["follower-applies"] > 0);
     let fixed = summary_of(&fixed);
-    assert_eq!((fixed.runs, fixed.failing_runs, fixed.exit_code()), (40, 0, 0));
+    assert_eq!((fixed.runs, fixed.failing_runs, fixed.exit_code()), (24, 0, 0));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn an_option_that_does_not_exist_is_an_error_and_no_run() {
 
 #[test]
 fn marks_that_no_run_met_are_named() {
-    let summary = summary_of(&search(Budget::Runs(30), 2));
+    let summary = summary_of(&search(Budget::Runs(24), 2));
     assert!(summary.never_reached.contains(&"flown"));
     assert!(summary.mark_hits["announced"] > 0);
     assert_eq!(summary.mark_hits["flown"], 0);

@@ -14,11 +14,11 @@ const SCRIPT: &[&str] = &[
     "seed 0x5445",
     "servers 3",
     "delay 2ms..2ms",
-    "horizon 60ms",
-    "settle 200ms delay 2ms no power-cycle",
+    "horizon 250ms",
+    "settle 400ms delay 2ms no power-cycle",
     "crash n3 at 0ms until end | n2 is all there is",
     "hold ready n1->n2 until n1 leads | THE RACE: n1 leads before its link to n2 is ready",
-    "write 7 at n1 when n1->n2 Beat arrives after 10ms",
+    "write 7 at n1 when n1->n2 Beat arrives after 30ms",
 ];
 
 fn plan(not_ready: &str) -> Plan {

@@ -267,7 +267,7 @@ impl Light {
     fn beat(&mut self, fx: &mut Effects<'_, Light>) {
         self.peers().for_each(|peer| fx.send(peer, Word::Beat));
         self.peers().for_each(|peer| fx.send(peer, Word::Row(self.rows)));
-        fx.set_timer(Clockwork::Beat, Span::from_millis(30), Span::from_millis(40));
+        fx.set_timer(Clockwork::Beat, Span::from_millis(90), Span::from_millis(110));
     }
 
     fn obey(&mut self, op: OpId, write: Write, fx: &mut Effects<'_, Light>) {
