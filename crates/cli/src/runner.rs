@@ -1,6 +1,7 @@
 //! From what was typed to an exit code: parses, runs the verb, and says what went wrong.
 
-use crate::typed::{Given, Typed, Verb};
+use crate::given::Given;
+use crate::typed::{Typed, Verb};
 use crate::verb::{bench, demo, fuzz, replay, scenario};
 use crate::{Exit, Screen, Systems};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};

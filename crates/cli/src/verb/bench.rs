@@ -1,6 +1,6 @@
 //! `bench`: how many messages a second, how much simulated time a second, and how much memory it takes.
 
-use crate::typed::FormatTyped;
+use crate::given::FormatTyped;
 use crate::{Exit, Format, Screen, Systems};
 use anyhow::anyhow;
 use serde::Serialize;

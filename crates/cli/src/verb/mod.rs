@@ -5,5 +5,3 @@ pub(crate) mod demo;
 pub(crate) mod fuzz;
 pub(crate) mod replay;
 pub(crate) mod scenario;
-
-pub(crate) use fuzz::Amount;

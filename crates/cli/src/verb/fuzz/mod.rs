@@ -3,10 +3,11 @@
 mod meaning;
 mod watch;
 
+use crate::amount::Amount;
+use crate::given::{FormatTyped, Given};
 use crate::progress::Progress;
-use crate::typed::{FormatTyped, Given};
 use crate::{Exit, Screen, Systems, duration, interrupt};
-pub(crate) use meaning::{Amount, fresh_seed};
+pub(crate) use meaning::fresh_seed;
 use meaning::{Meaning, Seeds};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
