@@ -45,10 +45,20 @@ fn race() -> Scenario {
     Scenario::parse("scenarios/early-announcement.json", RACE, &SYSTEMS).unwrap()
 }
 
+const PLAN: &str = r#"{
+  "plan": 1,
+  "system": "pond",
+  "profile": "swarm",
+  "options": { "announce": "drop", "election": "120ms" },
+  "script": [
+    "servers 5",
+    "crash leader when any leads until end losing unsynced"
+  ]
+}"#;
+
 fn saved() -> Saved {
-    let restrictions = Restrictions { system: Some("pond".to_owned()), ..Restrictions::default() };
     Saved {
-        plan: generate(&SYSTEMS, 42, &restrictions).unwrap(),
+        plan: Plan::parse("p.json", PLAN, &SYSTEMS).unwrap(),
         seed: Some(42),
         commit: Some("90a575839cd4fbf11234567890abcdef00000a2a".to_owned()),
         rule: "catches-up".to_owned(),

@@ -35,7 +35,7 @@ pub(super) fn draw(
     Ok(options)
 }
 
-/// Values for one option. What may differ between nodes does so in half of the runs, and is left alone in the others.
+/// Values for one option. What may differ between nodes does so in half of the runs, and then at about half of the nodes.
 fn values(spec: &OptionSpec, servers: usize, decisions: &Decisions) -> Vec<(String, String)> {
     let address = format!("option {}", spec.name);
     if !spec.per_node {
@@ -44,12 +44,12 @@ fn values(spec: &OptionSpec, servers: usize, decisions: &Decisions) -> Vec<(Stri
     if !decisions.is_on(&address) {
         return Vec::new();
     }
-    (0..servers)
-        .map(|position| {
-            let name = format!("{}.{}", spec.name, NodeId::server(position));
-            (name, value(&spec.values, &mut decisions.draw(&address, 1 + position as u64)))
-        })
-        .collect()
+    let at = |position| {
+        let mut draw = decisions.draw(&address, 1 + position as u64);
+        let name = format!("{}.{}", spec.name, NodeId::server(position));
+        draw.chance(1, 2).then(|| (name, value(&spec.values, &mut draw)))
+    };
+    (0..servers).filter_map(at).collect()
 }
 
 fn value(values: &Values, draw: &mut Draw) -> String {
