@@ -76,7 +76,14 @@ const WAYS: [Way; 7] = [
 
 impl<'a> Choice<'a> {
     pub(crate) fn new(plan: &'a Plan, trace: &'a Trace, suspect: Option<EventId>) -> Choice<'a> {
-        let near = |end, count| chain(trace, end).into_iter().take(count).collect::<Vec<EventId>>();
+        let changes = role_changes(trace);
+        // A timer of which nothing is to be said is only the turn of some thread.
+        let speaks = |id: &EventId| {
+            let quiet = |e: &TraceEvent| e.kind == EventKind::Timer && remarks(e).is_empty();
+            changes.contains(id) || !trace.event(*id).is_some_and(quiet)
+        };
+        let near =
+            |end, count| chain(trace, end).into_iter().filter(speaks).take(count).collect::<Vec<EventId>>();
         let ends = [trace.violation, suspect].into_iter().flatten();
         // The near causes; far ones are told if they say something new.
         let pinned = ends.flat_map(|end| near(end, 12)).collect();
@@ -87,7 +94,7 @@ impl<'a> Choice<'a> {
             e.node.into_iter().chain(ends.into_iter().flatten())
         });
         let concerned = nodes.collect();
-        Choice { plan, trace, pinned, changes: role_changes(trace), turn, concerned }
+        Choice { plan, trace, pinned, changes, turn, concerned }
     }
 
     /// The lines, and what is left out if the run is too long to tell it whole.
@@ -152,14 +159,22 @@ impl<'a> Choice<'a> {
             }
             let ends = matches!(event.kind, EventKind::Phase | EventKind::Violation);
             if fold.len() >= FOLD_MIN || (ends && fold.len() > 0) {
-                items.push(Item::Fold(std::mem::take(&mut fold)));
+                self.put(&mut items, std::mem::take(&mut fold));
             }
             items.push(Item::Event(at));
         }
         if fold.len() > 0 {
-            items.push(Item::Fold(fold));
+            self.put(&mut items, fold);
         }
         items
+    }
+
+    /// Puts repeats where the last of them was.
+    fn put(&self, items: &mut Vec<Item>, fold: Fold) {
+        let (_, last) = fold.times();
+        let later = |item: &Item| matches!(item, Item::Event(at) if self.trace.events[*at].time > last);
+        let place = items.len() - items.iter().rev().take_while(|item| later(item)).count();
+        items.insert(place, Item::Fold(fold));
     }
 
     fn manner(&self, event: &TraceEvent, grain: Grain) -> Manner {

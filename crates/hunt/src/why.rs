@@ -15,18 +15,18 @@ const CHAIN_MAX: usize = 6;
 pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<EventId> {
     let trace = story.trace;
     let mut chosen: BTreeSet<EventId> = BTreeSet::new();
+    let told = |end: EventId| {
+        let chain = chain(trace, end).into_iter().filter(|id| story.name(*id).is_some());
+        chain.take(CHAIN_MAX).collect::<Vec<EventId>>()
+    };
     for end in [trace.violation, story.suspect].into_iter().flatten() {
-        let told = chain(trace, end).into_iter().filter(|id| story.name(*id).is_some() && speaks(story, *id));
-        chosen.extend(told.take(CHAIN_MAX));
+        chosen.extend(told(end));
     }
     if let Some(suspect) = story.suspect.and_then(|id| trace.event(id)) {
         chosen.extend(fault_behind(story, suspect));
     }
     // What happened long before the suspect was got over.
-    let from = story
-        .suspect
-        .or(trace.violation)
-        .and_then(|end| chain(trace, end).into_iter().take(CHAIN_MAX).next_back());
+    let from = story.suspect.or(trace.violation).and_then(|end| told(end).pop());
     let nearby = trace.events.iter().rev().take_while(|e| Some(e.id) > from);
     let found = trace.violation.and_then(|id| trace.event(id)).and_then(|e| e.node);
     let nodes: Vec<NodeId> = match violation {
@@ -43,12 +43,6 @@ pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<Event
         }
     }
     chosen.into_iter().rev().collect()
-}
-
-/// Whether an event says more than that a thread of a node had its turn.
-fn speaks(story: &Story<'_>, id: EventId) -> bool {
-    let event = story.trace.event(id);
-    event.is_some_and(|e| e.kind != EventKind::Timer || !story.margin(e).is_empty())
 }
 
 /// Whether an event is about these nodes; without any, every event is.
