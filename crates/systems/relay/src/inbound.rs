@@ -10,7 +10,7 @@ const WAITING_MAX: usize = 64;
 /// What became of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It was the next one: [`Inbound::next`] has something.
+    /// It was the next one: [`Inbound::take`] has something.
     Next,
     /// One before it is missing.
     Early,
@@ -42,7 +42,7 @@ impl Inbound {
     }
 
     /// What was said next, once everything before it has been taken.
-    pub fn next(&mut self) -> Option<Body> {
+    pub fn take(&mut self) -> Option<Body> {
         let at = self.waiting.iter().position(|(number, _)| *number == self.next)?;
         self.next += 1;
         Some(self.waiting.swap_remove(at).1)
@@ -67,12 +67,12 @@ mod tests {
     fn what_overtook_waits_and_what_came_twice_is_dropped() {
         let mut inbound = Inbound::default();
         assert_eq!(inbound.arrive(1, Body::Heartbeat), Arrival::Early);
-        assert_eq!(inbound.next(), None);
+        assert_eq!(inbound.take(), None);
         assert_eq!(inbound.arrive(1, Body::Heartbeat), Arrival::Repeated);
         assert_eq!(inbound.arrive(0, body()), Arrival::Next);
-        assert_eq!(inbound.next(), Some(body()));
-        assert_eq!(inbound.next(), Some(Body::Heartbeat));
-        assert_eq!(inbound.next(), None);
+        assert_eq!(inbound.take(), Some(body()));
+        assert_eq!(inbound.take(), Some(Body::Heartbeat));
+        assert_eq!(inbound.take(), None);
         assert!(!inbound.has_gap());
         assert_eq!(inbound.arrive(0, body()), Arrival::Repeated);
     }

@@ -1,4 +1,8 @@
 //! Interesting situations a node can meet; campaigns count the runs that met them.
+//!
+//! Some are for one value of `relay-not-ready` only: a broadcast is lost with `drop`; with `latch` one is sent stale, at
+//! teardown or with a younger vector clock, and two are on the way; with `mailbox` one waits for another. With `mailbox`
+//! a cursor never starts again from nothing.
 
 macro_rules! marks {
     ($($(#[$about:meta])* $constant:ident = $name:literal,)*) => {
@@ -17,8 +21,6 @@ marks! {
     VOTE_REFUSED = "vote-refused-for-missing-rows",
     /// A candidate met a competing one in its term.
     COMPETING = "competing-candidates",
-    /// A node heard of another leader in a term whose leader it knew.
-    CONFLICTING = "conflicting-leader",
     /// A node heard that its leader leads no more, in the same term.
     RESIGNED = "leader-resigned",
     /// A message of an outdated term came.
@@ -45,7 +47,7 @@ marks! {
     ONE_WAITS = "broadcast-waits-for-another",
     /// A relay started its cursor again for a new leader.
     CURSOR_RESTART = "cursor-restarted",
-    /// A relay started its cursor again before anything was acknowledged, and from the very beginning.
+    /// A relay started its cursor again from before what its subscriber had when it subscribed.
     CURSOR_RESTART_BLIND = "cursor-restarted-from-nothing",
     /// An applier refused rows of a node that is not its leader.
     ROWS_REJECTED = "rows-rejected",

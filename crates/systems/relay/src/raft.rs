@@ -5,6 +5,7 @@
 
 use crate::message::Announcement;
 use crate::vclock::Vclock;
+use std::fmt;
 use whitewater_sim::{NodeId, Role};
 
 /// How far a node takes part in elections.
@@ -45,16 +46,55 @@ pub enum Work {
     Nothing,
 }
 
+/// Why nothing came of an announcement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skipped {
+    /// Its term is over.
+    Outdated,
+    /// The node has no vote.
+    Off,
+    /// There is a leader, so no vote is needed.
+    LeaderKnown,
+    /// It is a vote for this node, which is no candidate any more.
+    TooLate,
+    /// It tells of a vote for a third node.
+    ForAnother,
+    /// The node has chosen in this term.
+    Voted,
+    /// The candidate lacks rows that the node has.
+    Refused,
+    /// Both are candidates.
+    Competing,
+    /// Two leaders in one term. The original does nothing about it either.
+    Conflict,
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Skipped::Outdated => "outdated term",
+            Skipped::Off => "elections are off here",
+            Skipped::LeaderKnown => "the leader is known",
+            Skipped::TooLate => "a vote for one who is no candidate any more",
+            Skipped::ForAnother => "a vote for somebody else",
+            Skipped::Voted => "has voted in this term",
+            Skipped::Refused => "vote refused, the candidate lacks rows",
+            Skipped::Competing => "a competing candidate",
+            Skipped::Conflict => "ANOTHER LEADER in the same term",
+        })
+    }
+}
+
 /// The state of one node in elections.
 #[derive(Clone, Debug)]
 pub struct Raft {
     id: NodeId,
     mode: Mode,
     quorum: u32,
+    durable_term: u64,
+    durable_vote: Option<NodeId>,
     term: u64,
     vote: Option<NodeId>,
-    volatile_term: u64,
-    volatile_vote: Option<NodeId>,
     state: Role,
     leader: Option<NodeId>,
     votes: u32,
@@ -71,10 +111,10 @@ impl Raft {
             id,
             mode,
             quorum: whitewater_check::majority(servers) as u32,
+            durable_term: term,
+            durable_vote: vote,
             term,
             vote,
-            volatile_term: term,
-            volatile_vote: vote,
             state: Role::Follower,
             leader: None,
             votes: 0,
@@ -89,17 +129,17 @@ impl Raft {
 
     /// The term it acts in.
     pub fn term(&self) -> u64 {
-        self.volatile_term
+        self.term
     }
 
     /// The term that is durable.
     pub fn durable_term(&self) -> u64 {
-        self.term
+        self.durable_term
     }
 
     /// Whom it chose in the term it acts in.
     pub fn vote(&self) -> Option<NodeId> {
-        self.volatile_vote
+        self.vote
     }
 
     /// Its part.
@@ -152,7 +192,7 @@ impl Raft {
         loop {
             if self.is_write_in_progress {
                 if !self.is_fully_on_disk() {
-                    return Work::Write { term: self.volatile_term, vote: self.volatile_vote };
+                    return Work::Write { term: self.term, vote: self.vote };
                 }
                 self.settle();
             }
@@ -169,8 +209,8 @@ impl Raft {
     /// A write that [`Raft::work`] ordered is durable.
     pub fn written(&mut self, term: u64, vote: Option<NodeId>) {
         assert!(self.is_write_in_progress, "only an ordered write comes back");
-        assert!(term >= self.term, "terms on disk do not go back");
-        (self.term, self.vote) = (term, vote);
+        assert!(term >= self.durable_term, "terms on disk do not go back");
+        (self.durable_term, self.durable_vote) = (term, vote);
         // What is durable is visible, and it has changed.
         self.is_broadcast_scheduled = true;
         if self.is_fully_on_disk() {
@@ -181,8 +221,8 @@ impl Raft {
     /// The present state as others may know it: what is durable.
     pub fn announcement(&self, vclock: &Vclock) -> Announcement {
         Announcement {
-            term: self.term,
-            vote: self.vote,
+            term: self.durable_term,
+            vote: self.durable_vote,
             state: self.state,
             vclock: (self.state == Role::Candidate).then_some(*vclock),
         }
@@ -218,11 +258,11 @@ impl Raft {
     /// `source` announces its state. `vclock` is what this node has durably.
     ///
     /// Returns why nothing came of it, if nothing did that the state itself shows.
-    pub fn receive(&mut self, source: NodeId, said: &Announcement, vclock: &Vclock) -> Option<&'static str> {
-        if said.term < self.volatile_term {
-            return Some("outdated term");
+    pub fn receive(&mut self, source: NodeId, said: &Announcement, vclock: &Vclock) -> Option<Skipped> {
+        if said.term < self.term {
+            return Some(Skipped::Outdated);
         }
-        if said.term > self.volatile_term {
+        if said.term > self.term {
             self.schedule_new_term(said.term);
         }
         let mut skipped = None;
@@ -245,38 +285,37 @@ impl Raft {
         match self.leader {
             None => self.follow_leader(source),
             Some(leader) if leader == source => {}
-            // Two leaders in one term. The source of this model does nothing about it either.
-            Some(_) => return Some("another leader in the same term"),
+            Some(_) => return Some(Skipped::Conflict),
         }
         None
     }
 
-    fn consider(&mut self, said: &Announcement, vote: NodeId, vclock: &Vclock) -> Option<&'static str> {
+    fn consider(&mut self, said: &Announcement, vote: NodeId, vclock: &Vclock) -> Option<Skipped> {
         if self.mode == Mode::Off {
-            return Some("elections are off");
+            return Some(Skipped::Off);
         }
         if self.leader.is_some() {
-            return Some("the leader is known");
+            return Some(Skipped::LeaderKnown);
         }
         if vote == self.id {
-            return Some("a vote for one who is no candidate any more");
+            return Some(Skipped::TooLate);
         }
         let Some(candidate_has) = said.vclock.filter(|_| said.state == Role::Candidate) else {
-            return Some("a vote for somebody else");
+            return Some(Skipped::ForAnother);
         };
-        if self.volatile_vote.is_some() {
-            return Some("already voted in this term");
+        if self.vote.is_some() {
+            return Some(Skipped::Voted);
         }
         if !candidate_has.covers(vclock) {
-            return Some("vote refused, the candidate lacks rows");
+            return Some(Skipped::Refused);
         }
         self.schedule_new_vote(vote);
         None
     }
 
-    fn count_vote(&mut self, source: NodeId, vote: NodeId) -> Option<&'static str> {
+    fn count_vote(&mut self, source: NodeId, vote: NodeId) -> Option<Skipped> {
         if vote != self.id {
-            return Some("a competing candidate");
+            return Some(Skipped::Competing);
         }
         self.votes |= 1 << source.position();
         if self.votes.count_ones() >= self.quorum {
@@ -286,7 +325,7 @@ impl Raft {
     }
 
     fn is_fully_on_disk(&self) -> bool {
-        self.term == self.volatile_term && self.vote == self.volatile_vote
+        self.durable_term == self.term && self.durable_vote == self.vote
     }
 
     /// All is durable: now it shows what to become.
@@ -297,9 +336,9 @@ impl Raft {
         }
         if self.leader.is_some() {
             self.timer = Some(TimerOrder::Death);
-        } else if self.vote == Some(self.id) {
+        } else if self.durable_vote == Some(self.id) {
             if self.quorum == 1 { self.become_leader() } else { self.become_candidate() }
-        } else if self.vote.is_some() {
+        } else if self.durable_vote.is_some() {
             self.timer = Some(TimerOrder::ElectionEnd);
         } else {
             self.schedule_new_vote(self.id);
@@ -308,14 +347,14 @@ impl Raft {
 
     fn begin_election(&mut self) {
         self.elections += 1;
-        self.schedule_new_term(self.volatile_term + 1);
+        self.schedule_new_term(self.term + 1);
         self.schedule_new_vote(self.id);
     }
 
     fn schedule_new_term(&mut self, term: u64) {
-        assert!(term > self.volatile_term, "terms do not go back");
-        self.volatile_term = term;
-        self.volatile_vote = None;
+        assert!(term > self.term, "terms do not go back");
+        self.term = term;
+        self.vote = None;
         self.leader = None;
         self.state = Role::Follower;
         self.pause_and_dump();
@@ -323,8 +362,8 @@ impl Raft {
     }
 
     fn schedule_new_vote(&mut self, vote: NodeId) {
-        assert!(self.volatile_vote.is_none() && self.leader.is_none(), "a vote is free only once in a term");
-        self.volatile_vote = Some(vote);
+        assert!(self.vote.is_none() && self.leader.is_none(), "a vote is free only once in a term");
+        self.vote = Some(vote);
         self.state = Role::Follower;
         self.pause_and_dump();
     }

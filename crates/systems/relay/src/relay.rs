@@ -58,8 +58,8 @@ pub struct Relay {
     pub cursor: Cursor,
     /// What the subscriber has acknowledged, from where the cursor starts again.
     pub received: Vclock,
-    /// Whether anything was acknowledged on this connection.
-    pub is_acked: bool,
+    /// What it had when it subscribed.
+    pub subscribed: Vclock,
     /// Number of the last acknowledgement.
     pub last_ack_number: u32,
     /// When it came.
@@ -85,7 +85,7 @@ impl Relay {
             number: 0,
             cursor: Cursor::default(),
             received: Vclock::default(),
-            is_acked: false,
+            subscribed: Vclock::default(),
             last_ack_number: 0,
             last_ack: LocalTime::default(),
             to_relay: VecDeque::new(),
@@ -103,7 +103,7 @@ impl Relay {
         self.number = 0;
         self.cursor = Cursor::after(vclock);
         self.received = received;
-        self.is_acked = false;
+        self.subscribed = vclock;
         self.last_ack_number = 0;
     }
 

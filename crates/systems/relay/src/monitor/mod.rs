@@ -13,7 +13,8 @@ use crate::node::RelayNode;
 use crate::settings::Settings;
 use whitewater_check::{ElectionSafety, Grant, MonotonicTerms, Rule, Shadows, Standing, VoteOnce, majority};
 use whitewater_sim::{
-    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SLOTS, Script, Seen, Time, Violation, What,
+    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SLOTS, Script, Seen, Span, Time, Violation,
+    What,
 };
 
 /// Claims of the rules that are not rules over elections of any Raft.
@@ -178,4 +179,9 @@ impl Monitor<RelayNode> for RelayMonitor {
 /// Whether `count` of `servers` are a majority.
 fn is_majority(count: usize, servers: usize) -> bool {
     count >= majority(servers)
+}
+
+/// For reading: nobody needs the nanoseconds.
+fn rounded(span: Span) -> Span {
+    Span::from_millis(span.nanos().div_ceil(1_000_000))
 }

@@ -5,7 +5,7 @@
 //! node began to lead has been told so, unless the announcement was lost on the way. Hearing it puts the election off
 //! for the death timeout, four intervals; so two intervals after, a node that still acts in that term calls no election.
 
-use super::claims;
+use super::{claims, rounded};
 use crate::node::RelayNode;
 use crate::settings::Settings;
 use whitewater_check::{Change, Obstructions};
@@ -109,7 +109,7 @@ impl NeedlessElection {
                     "{node} calls an election in term {} although it has heard from {leader}, which leads term {term}, \
                      {} ago",
                     change.after.term,
-                    now.since(heard.at),
+                    rounded(now.since(heard.at)),
                 );
                 return Err(Violation { rule, claim, message, node: Some(node), peer: Some(leader) });
             }

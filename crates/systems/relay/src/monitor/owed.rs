@@ -5,7 +5,7 @@
 //! it enough time for the elections this may take. A follower owes the leader's rows once both have stood for
 //! [`Settings::catch_up_bound`].
 
-use super::{claims, is_majority};
+use super::{claims, is_majority, rounded};
 use crate::node::RelayNode;
 use crate::raft::Mode;
 use crate::settings::{Settings, settle_delay};
@@ -181,9 +181,4 @@ impl Debts {
     fn deadline(&self) -> Time {
         self.began + self.limit
     }
-}
-
-/// For reading: nobody needs the nanoseconds.
-fn rounded(span: Span) -> Span {
-    Span::from_millis(span.nanos() / 1_000_000)
 }

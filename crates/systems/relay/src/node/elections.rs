@@ -3,7 +3,7 @@
 use super::{Fx, RelayNode, Worker};
 use crate::marks;
 use crate::message::Announcement;
-use crate::raft::{TimerOrder, Work};
+use crate::raft::{Skipped, TimerOrder, Work};
 use crate::timer::Timer;
 use crate::wal::Entry;
 use whitewater_check::Standing;
@@ -70,14 +70,16 @@ impl RelayNode {
             fx.mark(marks::RESIGNED);
             fx.note(format_args!("{source} leads no more, says it"));
         }
-        let Some(why) = skipped else { return };
-        let mark = match why {
-            "outdated term" => marks::OUTDATED,
-            "a competing candidate" => marks::COMPETING,
-            "another leader in the same term" => marks::CONFLICTING,
-            "vote refused, the candidate lacks rows" => marks::VOTE_REFUSED,
-            _ => return,
-        };
+        match skipped {
+            None => {}
+            Some(why @ Skipped::Outdated) => Self::remark(why, marks::OUTDATED, fx),
+            Some(why @ Skipped::Competing) => Self::remark(why, marks::COMPETING, fx),
+            Some(why @ Skipped::Refused) => Self::remark(why, marks::VOTE_REFUSED, fx),
+            Some(why) => fx.note(format_args!("{why}")),
+        }
+    }
+
+    fn remark(why: Skipped, mark: &'static str, fx: Fx<'_, '_>) {
         fx.mark(mark);
         fx.note(format_args!("{why}"));
     }
@@ -120,9 +122,6 @@ impl RelayNode {
             (true, None) => fx.note(format_args!("term {}->{}", before.term, after.term)),
             (false, Some(vote)) => fx.note(format_args!("votes {vote} in term {}", after.term)),
             (false, None) => {}
-        }
-        if after.role != before.role && after.role == Role::Candidate {
-            fx.note(format_args!("stands for election in term {}", after.term));
         }
         if after.leader == before.leader && after.term == before.term {
             return;

@@ -59,7 +59,7 @@ impl RelayNode {
         relay.stage = Stage::Enabling;
         let subscriber = relay.subscriber;
         fx.note(format_args!("relay to {subscriber} is up and asks for broadcasts"));
-        self.to_tx(place, ToTx::Ready, fx);
+        self.queue_to_tx(place, ToTx::Ready, fx);
     }
 
     /// Tx handles what came from a relay.
@@ -71,13 +71,13 @@ impl RelayNode {
                     let enabled = self.relays[place].outlet.enable();
                     if let Some(announcement) = enabled.ahead {
                         fx.mark(marks::BROADCAST_DELIVERED);
-                        self.to_relay(place, ToRelay::Push(announcement), fx);
+                        self.queue_to_relay(place, ToRelay::Push(announcement), fx);
                     }
-                    self.to_relay(place, ToRelay::Ready(enabled.carried), fx);
+                    self.queue_to_relay(place, ToRelay::Ready(enabled.carried), fx);
                 }
                 ToTx::Returned => {
                     if let Some(announcement) = self.relays[place].outlet.returned() {
-                        self.to_relay(place, ToRelay::Push(announcement), fx);
+                        self.queue_to_relay(place, ToRelay::Push(announcement), fx);
                     }
                 }
             }
@@ -109,14 +109,14 @@ impl RelayNode {
         self.send_on(place, Body::Announce(announcement), fx);
         if announcement.state == Role::Leader {
             let relay = &mut self.relays[place];
-            fx.mark(match relay.is_acked || relay.received != Vclock::default() || self.log.is_empty() {
+            fx.mark(match relay.received.covers(&relay.subscribed) {
                 true => marks::CURSOR_RESTART,
                 false => marks::CURSOR_RESTART_BLIND,
             });
             relay.cursor = Cursor::after(relay.received);
         }
         if self.settings.not_ready == NotReady::Mailbox {
-            self.to_tx(place, ToTx::Returned, fx);
+            self.queue_to_tx(place, ToTx::Returned, fx);
         }
     }
 
@@ -193,7 +193,6 @@ impl RelayNode {
         } else if number > relay.last_ack_number {
             relay.last_ack_number = number;
             relay.last_ack = now;
-            relay.is_acked = true;
             relay.received = vclock;
         }
     }
@@ -214,7 +213,7 @@ impl RelayNode {
             let (subscriber, connection) = (relay.subscriber, relay.connection);
             let is_off = relay.stage == Stage::Off;
             match relay.outlet.push(announcement) {
-                Pushed::Queued(announcement) => self.to_relay(place, ToRelay::Push(announcement), fx),
+                Pushed::Queued(announcement) => self.queue_to_relay(place, ToRelay::Push(announcement), fx),
                 // Whoever subscribes later gets the state with the reply.
                 Pushed::Kept | Pushed::Lost if is_off => {}
                 Pushed::Kept if relay.outlet.is_enabled() => fx.mark(marks::ONE_WAITS),
@@ -255,7 +254,7 @@ impl RelayNode {
         fx.send(relay.subscriber, Message { connection, number, body });
     }
 
-    fn to_relay(&mut self, place: usize, message: ToRelay, fx: Fx<'_, '_>) {
+    fn queue_to_relay(&mut self, place: usize, message: ToRelay, fx: Fx<'_, '_>) {
         let relay = &mut self.relays[place];
         relay.to_relay.push_back(message);
         if relay.to_relay.iter().filter(|m| matches!(m, ToRelay::Push(_))).count() > 1 {
@@ -267,7 +266,7 @@ impl RelayNode {
         }
     }
 
-    fn to_tx(&mut self, place: usize, message: ToTx, fx: Fx<'_, '_>) {
+    fn queue_to_tx(&mut self, place: usize, message: ToTx, fx: Fx<'_, '_>) {
         let relay = &mut self.relays[place];
         relay.to_tx.push_back(message);
         if !relay.is_tx_woken {

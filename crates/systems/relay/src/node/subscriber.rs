@@ -57,7 +57,7 @@ impl RelayNode {
             }
             Arrival::Next | Arrival::Early => {}
         }
-        while let Some(body) = self.appliers[place].inbound.next() {
+        while let Some(body) = self.appliers[place].inbound.take() {
             self.appliers[place].last_heard = now;
             self.appliers[place].heard += 1;
             self.hear(place, body, fx);
