@@ -60,11 +60,11 @@ fn seen_of(search: &Campaign<'_>) -> (Vec<String>, Summary) {
 
 #[test]
 fn what_is_seen_does_not_depend_on_the_number_of_workers() {
-    let seen = |jobs| seen_of(&search(Budget::Runs(24), jobs));
+    let seen = |jobs| seen_of(&search(Budget::Runs(12), jobs));
     let alone = seen(1);
-    assert_eq!(alone.1.runs, 24);
+    assert_eq!(alone.1.runs, 12);
     assert!(alone.1.failing_runs > 0, "the race was not met");
-    assert!(alone.0.len() as u64 == 24 + alone.1.failing_runs);
+    assert!(alone.0.len() as u64 == 12 + alone.1.failing_runs);
     for jobs in [2, 5] {
         assert_eq!(seen(jobs), alone);
     }
@@ -85,8 +85,8 @@ fn a_first_failure_ends_the_campaign_and_is_the_lowest_whatever_the_workers() {
 #[test]
 fn a_budget_of_deliveries_ends_with_the_run_that_spends_it() {
     let with = |deliveries, jobs| summary_of(&search(Budget::Deliveries(deliveries), jobs));
-    let whole = summary_of(&search(Budget::Runs(7), 1));
-    let one_less = summary_of(&search(Budget::Runs(6), 1));
+    let whole = summary_of(&search(Budget::Runs(4), 1));
+    let one_less = summary_of(&search(Budget::Runs(3), 1));
     for jobs in [1, 2, 5] {
         assert_eq!(with(whole.deliveries, jobs), whole);
         assert_eq!(with(one_less.deliveries + 1, jobs), whole);
@@ -126,8 +126,8 @@ fn seeds_go_on_at_zero_after_the_highest() {
 #[test]
 fn one_seed_in_twenty_is_run_twice() {
     let repeated =
-        |every| summary_of(&Campaign { repeat_one_in: every, ..search(Budget::Runs(41), 2) }).repeated;
-    assert_eq!((repeated(20), repeated(1), repeated(0)), (3, 41, 0));
+        |every| summary_of(&Campaign { repeat_one_in: every, ..search(Budget::Runs(21), 2) }).repeated;
+    assert_eq!((repeated(20), repeated(1), repeated(0)), (2, 21, 0));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_time_that_is_over_ends_the_campaign() {
 
 #[test]
 fn every_failure_of_a_campaign_comes_again_from_its_seed_alone() {
-    let search = search(Budget::Runs(24), 2);
+    let search = search(Budget::Runs(12), 2);
     let summary = summary_of(&search);
     for failure in &summary.failures {
         let plan = generate(&BEACONS, failure.seed.unwrap(), &search.restrictions).unwrap();
@@ -169,7 +169,7 @@ fn every_failure_of_a_campaign_comes_again_from_its_seed_alone() {
 
 #[test]
 fn the_suspect_of_the_race_is_the_announcement_given_up() {
-    let summary = summary_of(&search(Budget::Runs(24), 2));
+    let summary = summary_of(&search(Budget::Runs(12), 2));
     assert!(summary.failing_runs > 0);
     for failure in &summary.failures {
         let suspect = failure.suspect.as_deref().unwrap();
@@ -181,10 +181,10 @@ fn the_suspect_of_the_race_is_the_announcement_given_up() {
 #[test]
 fn the_fixed_toy_passes_where_the_racy_one_fails() {
     let calm = Restrictions { profile: Some(Profile::Calm), ..Restrictions::default() };
-    let fixed = Campaign { restrictions: calm, ..search(Budget::Runs(24), 2) };
-    assert!(summary_of(&search(Budget::Runs(24), 2)).failures_by_rule["follower-applies"] > 0);
+    let fixed = Campaign { restrictions: calm, ..search(Budget::Runs(12), 2) };
+    assert!(summary_of(&search(Budget::Runs(12), 2)).failures_by_rule["follower-applies"] > 0);
     let fixed = summary_of(&fixed);
-    assert_eq!((fixed.runs, fixed.failing_runs, fixed.exit_code()), (24, 0, 0));
+    assert_eq!((fixed.runs, fixed.failing_runs, fixed.exit_code()), (12, 0, 0));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn an_option_that_does_not_exist_is_an_error_and_no_run() {
 
 #[test]
 fn marks_that_no_run_met_are_named() {
-    let summary = summary_of(&search(Budget::Runs(24), 2));
+    let summary = summary_of(&search(Budget::Runs(12), 2));
     assert!(summary.never_reached.contains(&"flown"));
     assert!(summary.mark_hits["announced"] > 0);
     assert_eq!(summary.mark_hits["flown"], 0);
