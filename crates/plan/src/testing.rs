@@ -83,6 +83,14 @@ impl System for Pond {
         (1, 3)
     }
 
+    fn stands_slow_syncs(&self) -> bool {
+        true
+    }
+
+    fn stands_failed_syncs(&self) -> bool {
+        true
+    }
+
     fn draw_operation(&self, draw: &mut Draw, number: u32, _: &Script, _: &Options) -> (Target, String) {
         match draw.below(4) {
             0 => (Target::Leader, "campaign".to_owned()),

@@ -48,7 +48,7 @@ pub fn generate(
     let timing = system.timing(&options);
     let mut script = cluster::script(seed, servers, system.clients(), timing, &decisions);
     if profile == Profile::Swarm {
-        cluster::disturb(&mut script, timing, &decisions);
+        cluster::disturb(&mut script, system, timing, &decisions);
         faults::add(&mut script, timing, system.names(), &decisions);
     }
     operations::add(&mut script, system, &options, &decisions);

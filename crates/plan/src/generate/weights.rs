@@ -3,6 +3,8 @@
 //! What finds races is drawing the ranges themselves, run by run. Changing a number here gives seeds another meaning;
 //! saved failures and scenarios hold whole plans and do not care.
 
+use whitewater_sim::Span;
+
 /// Numbers of servers, with their weights.
 pub(super) const SERVERS: [(usize, u32); 2] = [(3, 3), (5, 2)];
 
@@ -35,6 +37,13 @@ pub(super) const LOSS_PERMILLE: (u64, u64) = (1, 100);
 pub(super) const DUPLICATE_PERMILLE: (u64, u64) = (1, 200);
 /// Messages delayed so that others overtake them, in thousandths, log-uniform.
 pub(super) const REORDER_PERMILLE: (u64, u64) = (5, 500);
+
+/// Longest time a sync takes: log-uniform from here ...
+pub(super) const SYNC_LATENCY_LOW: Span = Span::from_micros(50);
+/// ... to this part of the shortest election timeout.
+pub(super) const SYNC_PART: u64 = 10;
+/// Syncs that fail, in thousandths, log-uniform.
+pub(super) const SYNC_FAILURES_PERMILLE: (u64, u64) = (1, 20);
 
 /// Faults of a family that is on, log-uniform.
 pub(super) const FAULTS_OF_A_FAMILY: (u64, u64) = (1, 6);

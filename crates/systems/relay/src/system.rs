@@ -47,6 +47,14 @@ impl System for Relay {
         Settings::new(options, 0).timing()
     }
 
+    fn stands_slow_syncs(&self) -> bool {
+        true
+    }
+
+    fn stands_failed_syncs(&self) -> bool {
+        true
+    }
+
     fn draw_operation(
         &self,
         draw: &mut Draw,
