@@ -21,6 +21,9 @@ pub fn link(before: u64, term: u64, payload: u64) -> u64 {
     digester.short()
 }
 
+/// Entries that are worth taking out at once.
+const COMPACTION_MIN: usize = 128;
+
 /// Terms and chain hashes of a log from some index on. The log starts empty, with index 0 and chain hash 0 before it.
 #[derive(Clone, Debug, Default)]
 pub struct ChainLog {
@@ -117,7 +120,7 @@ impl ChainLog {
         assert!(base <= self.last_index(), "a log is not compacted beyond its end");
         self.dropped += gone as usize;
         self.base = base;
-        if self.dropped > self.entries.len() / 2 {
+        if self.dropped > COMPACTION_MIN && self.dropped > self.entries.len() / 2 {
             self.entries.drain(..self.dropped);
             self.dropped = 0;
         }
@@ -155,19 +158,22 @@ mod tests {
 
     #[test]
     fn compaction_keeps_the_entry_before_the_first_and_all_that_follow() {
-        let whole = log(&[1, 1, 2, 2, 2]);
-        for base in 0..=5 {
+        let last = 3 * COMPACTION_MIN as u64;
+        let whole = log(&vec![1; last as usize]);
+        for base in 0..=last {
             let mut log = whole.clone();
             log.compact(base / 2);
             log.compact(base);
             log.compact(0);
-            assert_eq!((log.base(), log.last_index()), (base, 5));
-            for index in 0..=6 {
+            assert_eq!((log.base(), log.last_index()), (base, last));
+            for index in [0, base.saturating_sub(1), base, base + 1, last - 1, last, last + 1] {
                 let kept = whole.at(index).filter(|_| index >= base);
                 assert_eq!(log.at(index), kept, "{index} after {base}");
             }
-            log.append(6, 9, 6);
-            assert_eq!(log.term_at(6), Some(9));
+            log.append(last + 1, 9, 6);
+            assert_eq!(log.term_at(last + 1), Some(9));
+            log.truncate(base);
+            assert_eq!(log.last(), whole.at(base).unwrap());
         }
     }
 

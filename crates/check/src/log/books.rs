@@ -84,6 +84,14 @@ impl Books {
         })
     }
 
+    /// Index up to which a node's log is the committed one, looking no further than `index`. For messages only.
+    #[cold]
+    pub(crate) fn agreement(&self, node: NodeId, index: u64) -> u64 {
+        let log = &self.node(node).log;
+        let agrees = |&index: &u64| self.gold.at(index).is_some_and(|gold| log.at(index) == Some(gold));
+        (0..=index).rev().find(agrees).unwrap_or(0)
+    }
+
     /// The highest term that is certain to be the node's: of a node that is down, the durable one.
     pub(crate) fn term(&self, node: NodeId) -> u64 {
         let standing = self.elections.of(node);

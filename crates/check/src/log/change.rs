@@ -1,8 +1,8 @@
 //! What one event changed at a node with a log, for the rules that read logs.
 
-use super::shadow::Removed;
-use crate::change::{Bits, Change};
+use crate::change::{Bits, Grant, Standing};
 use crate::log_view::{LogView, Refusal};
+use whitewater_sim::NodeId;
 
 impl Bits {
     /// Index up to which the node knows entries to be committed.
@@ -64,16 +64,22 @@ impl LogStanding {
 /// What one event changed at one node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogChange<'a> {
-    /// The node, its bits (those of the log included) and its part in elections.
-    pub(crate) election: Change<'a>,
+    /// The node.
+    pub(crate) node: NodeId,
+    /// What changed, in elections and in the log.
+    pub(crate) bits: Bits,
+    /// Its part in elections as it was, for a node that starts as it was before the crash.
+    pub(crate) was: &'a Standing,
+    /// Its part in elections as it is.
+    pub(crate) is: &'a Standing,
+    /// Votes the node sent in this event.
+    pub(crate) grants: &'a [Grant],
     /// The log as it was; for a node that starts, what was durable before the crash.
-    pub(crate) before: LogStanding,
+    pub(crate) before: &'a LogStanding,
     /// The log as it is.
-    pub(crate) after: LogStanding,
+    pub(crate) after: &'a LogStanding,
     /// Index up to which the log is as it was.
     pub(crate) kept: u64,
-    /// The first entry that was cut off.
-    pub(crate) removed: Option<Removed>,
     /// Peers whose match index changed, a bit each by position.
     pub(crate) matched: u16,
     /// How many entries were known to be committed anywhere before this event.

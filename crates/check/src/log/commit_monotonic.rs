@@ -16,9 +16,10 @@ impl LogRule for CommitMonotonic {
     const SOURCE: &'static str = "CCF's MonotonicCommitIndexProp, SandTable's MonotonicCommitIdx, openraft";
     const WAKES_ON: Bits = Bits(Bits::COMMIT.0 | Bits::APPLIED.0);
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, _: &Books) -> Result<(), Violation> {
-        let (node, before, after) = (change.election.node, change.before, change.after);
-        if change.election.bits.meets(Bits::BOOT) {
+        let (node, before, after) = (change.node, change.before, change.after);
+        if change.bits.meets(Bits::BOOT) {
             return Ok(());
         }
         let message = if after.commit < before.commit {

@@ -16,14 +16,15 @@ impl LogRule for CommitOwnTerm {
     const SOURCE: &'static str = "Ongaro's thesis, figure 3.7; CCF's NeverCommitEntryPrevTermsProp; SandTable's LeaderCommitCurrentTermLogs";
     const WAKES_ON: Bits = Bits::COMMIT;
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (was, is) = (change.election.before, change.election.after);
+        let (was, is) = (*change.was, *change.is);
         let raised = change.after.commit > change.before.commit;
         // Who became leader in the same step may have raised it as a follower.
         if !raised || is.role != Role::Leader || was.role != Role::Leader || was.term != is.term {
             return Ok(());
         }
-        let (node, commit) = (change.election.node, change.after.commit);
+        let (node, commit) = (change.node, change.after.commit);
         match books.node(node).log.term_at(commit) {
             Some(term) if term != is.term => {
                 let message = format!(

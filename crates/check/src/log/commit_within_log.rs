@@ -16,8 +16,9 @@ impl LogRule for CommitWithinLog {
     const SOURCE: &'static str = "SandTable's CommitIdxLELogLen, openraft's state ordering";
     const WAKES_ON: Bits = Bits(Bits::COMMIT.0 | Bits::APPLIED.0 | Bits::LOG_TRUNCATED.0 | Bits::BOOT.0);
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, _: &Books) -> Result<(), Violation> {
-        let (node, is) = (change.election.node, change.after);
+        let (node, is) = (change.node, change.after);
         if is.applied <= is.commit && is.unfounded == 0 {
             return Ok(());
         }

@@ -16,8 +16,9 @@ impl LogRule for CommittedAgree {
     const SOURCE: &'static str = "etcd's and CCF's LogInv; Vanlightly's NoLogDivergence";
     const WAKES_ON: Bits = Bits::COMMIT;
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, index) = (change.election.node, change.after.commit.min(change.committed_known));
+        let (node, index) = (change.node, change.after.commit.min(change.committed_known));
         let (own, first) = (books.node(node).log.at(index), books.gold.at(index));
         match (own, first) {
             (Some(own), Some(first)) if own.chain != first.chain => {

@@ -17,21 +17,23 @@ impl LogRule for CommittedKept {
         "CCF's CommittedLogAppendOnlyProp, SandTable's CommittedLogDurable, MongoDB's NeverRollbackCommitted";
     const WAKES_ON: Bits = Bits::LOG_TRUNCATED;
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let node = change.election.node;
-        if change.election.bits.meets(Bits::BOOT) {
+        let node = change.node;
+        if change.bits.meets(Bits::BOOT) {
             return Ok(());
         }
-        if change.kept < change.before.commit {
+        let commit = change.before.commit;
+        if change.kept < commit {
+            let kept = change.kept.max(books.agreement(node, commit - 1));
             let message = format!(
-                "{node} cuts its log back to {}, and knows entries up to {} to be committed",
-                change.kept, change.before.commit
+                "{node} cuts its log back to {kept}, and knows entries up to {commit} to be committed"
             );
             return Self::broken(node, None, message);
         }
-        let Some(removed) = change.removed else { return Ok(()) };
-        if removed.index <= change.committed_known && books.gold.at(removed.index) == Some(removed.linked) {
-            let message = format!("{node} cuts off entry {}, which is committed", removed.index);
+        let index = change.kept + 1;
+        if index <= change.committed_known && books.gold.at(index) == Some(books.node(node).removed) {
+            let message = format!("{node} cuts off entry {index}, which is committed");
             return Self::broken(node, None, message);
         }
         Ok(())
@@ -103,5 +105,12 @@ pub(super) mod tests {
             run.boot(N2, |_| {})
         });
         assert_eq!((cut, crash), (Some(CommittedKept::NAME), None));
+    }
+
+    #[test]
+    fn the_report_names_the_entry_up_to_which_the_log_was_kept() {
+        let run = &mut Run::new();
+        let violation = violating(run).unwrap_err();
+        assert_eq!(violation.message, "n1 cuts its log back to 1, and knows entries up to 2 to be committed");
     }
 }

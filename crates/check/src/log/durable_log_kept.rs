@@ -16,14 +16,15 @@ impl LogRule for DurableLogKept {
     const SOURCE: &'static str = "openraft's final durability; Ongaro's thesis, section 3.8";
     const WAKES_ON: Bits = Bits::BOOT;
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, durable) = (change.election.node, change.before.durable_index);
+        let (node, durable) = (change.node, change.before.durable_index);
         if change.kept >= durable || books.node(node).forgiven {
             return Ok(());
         }
+        let kept = change.kept.max(books.agreement(node, durable - 1));
         let message = format!(
-            "{node} had its log on disk up to {durable} and starts with one that is the same up to {}",
-            change.kept
+            "{node} had its log on disk up to {durable} and starts with one that is the same up to {kept}"
         );
         Self::broken(node, None, message)
     }

@@ -17,12 +17,13 @@ impl LogRule for LeaderAppendOnly {
         "Ongaro's thesis, figure 3.2; SandTable's LeaderAppendOnly; CCF's PermittedLogChangesProp";
     const WAKES_ON: Bits = Bits::LOG_TRUNCATED;
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, _: &Books) -> Result<(), Violation> {
-        let (before, after) = (change.election.before, change.election.after);
+        let (before, after) = (*change.was, *change.is);
         if after.role != Role::Leader || before.role != Role::Leader || before.term != after.term {
             return Ok(());
         }
-        let node = change.election.node;
+        let node = change.node;
         let message = format!(
             "{node} leads term {} and cuts its log from {} back to {}",
             after.term, change.before.last_index, change.kept

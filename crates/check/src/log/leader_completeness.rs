@@ -16,9 +16,10 @@ impl LogRule for LeaderCompleteness {
     const SOURCE: &'static str = "Ongaro's thesis, figure 3.2; etcd's and CCF's LeaderCompletenessInv";
     const WAKES_ON: Bits = Bits(Bits::COMMIT.0 | Bits::ROLE.0 | Bits::TERM.0);
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, is) = (change.election.node, change.election.after);
-        let was = change.election.before;
+        let (node, is) = (change.node, *change.is);
+        let was = *change.was;
         if is.role == Role::Leader && (was.role != Role::Leader || was.term != is.term) {
             Self::check(books, node, is.term)?;
         }

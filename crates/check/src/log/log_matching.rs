@@ -25,8 +25,9 @@ impl LogRule for LogMatching {
     const SOURCE: &'static str = "Ongaro's thesis, figure 3.2; etcd's and CCF's LogMatchingInv";
     const WAKES_ON: Bits = Bits::LOG_APPENDED;
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let node = change.election.node;
+        let node = change.node;
         let log = &books.node(node).log;
         for index in change.kept + 1..=change.after.last_index {
             let Some(linked) = log.at(index) else { continue };

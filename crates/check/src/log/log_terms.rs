@@ -16,8 +16,9 @@ impl LogRule for LogTerms {
     const SOURCE: &'static str = "CCF's MonoLogInv";
     const WAKES_ON: Bits = Bits(Bits::LOG_APPENDED.0 | Bits::TERM.0);
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, log) = (change.election.node, &books.node(change.election.node).log);
+        let (node, log) = (change.node, &books.node(change.node).log);
         let mut previous = log.term_at(change.kept).unwrap_or(0);
         for index in change.kept + 1..=change.after.last_index {
             let term = log.term_at(index).unwrap_or(previous);
@@ -27,7 +28,7 @@ impl LogRule for LogTerms {
             }
             previous = term;
         }
-        let (last, term) = (log.last().term, change.election.after.term);
+        let (last, term) = (log.last().term, change.is.term);
         if last > term {
             let message = format!("{node} is in term {term} and its last entry is of term {last}");
             return Self::broken(node, None, message);

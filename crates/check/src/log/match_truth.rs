@@ -4,7 +4,7 @@ use super::books::Books;
 use super::change::LogChange;
 use super::rule::LogRule;
 use crate::change::Bits;
-use whitewater_sim::{NodeId, SERVERS_MAX, Violation};
+use whitewater_sim::{NodeId, Violation};
 
 /// What a leader takes a peer to have is in the peer's durable log.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,11 +16,16 @@ impl LogRule for MatchTruth {
     const SOURCE: &'static str = "Stronger than CCF's and SandTable's monotonic match index";
     const WAKES_ON: Bits = Bits::MATCH;
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let leader = change.election.node;
-        let (shadow, term) = (books.node(leader), change.election.after.term);
-        for peer in (0..SERVERS_MAX).filter(|&p| change.matched & 1 << p != 0).map(NodeId::server) {
-            let (index, other) = (shadow.matches[peer.position()], books.node(peer));
+        let leader = change.node;
+        let (shadow, term) = (books.node(leader), change.is.term);
+        let mut peers = change.matched;
+        while peers != 0 {
+            let peer = peers.trailing_zeros() as usize;
+            peers &= peers - 1;
+            let (index, other) = (shadow.matches[peer], &books.nodes[peer]);
+            let peer = NodeId::server(peer);
             // A peer of a later term may have cut off by now what it had acknowledged.
             if index == 0 || other.forgiven || other.uncertain || books.term(peer) > term {
                 continue;
@@ -28,8 +33,7 @@ impl LogRule for MatchTruth {
             let durable = other.standing.durable_index;
             // What was compacted away was committed, and so the same everywhere.
             let compacted = index < other.log.base() || index < shadow.log.base();
-            let same = compacted || other.log.chain_at(index) == shadow.log.chain_at(index);
-            if index > durable || !same {
+            if index > durable || !compacted && other.log.chain_at(index) != shadow.log.chain_at(index) {
                 let message = format!(
                     "{leader} leads term {term} and takes {peer} to have its log up to {index}, and {peer} has {} on disk",
                     if index > durable { format!("entries up to {durable}") } else { "others".to_owned() }

@@ -18,8 +18,9 @@ impl LogRule for PeerRefused {
         "etcd raft returns an error from Step only for input that no correct peer sends";
     const WAKES_ON: Bits = Bits::REFUSED;
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, _: &Books) -> Result<(), Violation> {
-        let node = change.election.node;
+        let node = change.node;
         match change.refusal {
             Some(Refusal { from, why: RefusalReason::Error(why) }) => {
                 Self::broken(node, Some(from), format!("{node} refuses a message of {from}: {why}"))

@@ -17,7 +17,7 @@ pub(crate) trait LogRule {
     /// What wakes it.
     const WAKES_ON: Bits;
 
-    /// Looks at a change that woke it. The books show the node as it is now.
+    /// Looks at a change that woke it. The books show the node as it is now, but for its standing.
     ///
     /// # Errors
     /// The claim does not hold.

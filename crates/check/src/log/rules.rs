@@ -90,7 +90,7 @@ macro_rules! log_rules {
             fn wake(&mut self, blind: u32, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
                 let mut bit = FIRST_LOG_RULE;
                 $(
-                    if change.election.bits.meets(<$rule>::WAKES_ON) && blind & bit == 0 {
+                    if change.bits.meets(<$rule>::WAKES_ON) && blind & bit == 0 {
                         self.$field.observe(change, books)?;
                     }
                     bit <<= 1;
@@ -240,7 +240,7 @@ impl RaftRules {
         if same && matched == 0 && self.grants.is_empty() && stimulus != Stimulus::Booted {
             return Ok(());
         }
-        self.observe_changed(node, stimulus == Stimulus::Booted, view, (standing, after), matched)
+        self.observe_changed(node, stimulus == Stimulus::Booted, view, (&was, &standing), &after, matched)
     }
 
     fn observe_changed<V: RaftView + ?Sized>(
@@ -248,40 +248,58 @@ impl RaftRules {
         node: NodeId,
         booted: bool,
         view: &V,
-        (standing, after): (Standing, LogStanding),
+        (was, is): (&Standing, &Standing),
+        after: &LogStanding,
         matched: u16,
     ) -> Result<(), Violation> {
-        let election = self.books.elections.change(node, standing, booted, &self.grants);
-        if election.bits != Bits::NONE {
-            for (place, rule) in self.election.each().into_iter().enumerate() {
-                if self.blind & 1 << place == 0 {
-                    rule.wake(&election)?;
-                }
-            }
+        let mut bits = Bits::MATCH.when(matched != 0);
+        if was != is || booted || !self.grants.is_empty() {
+            bits = bits | self.observe_election(node, booted, is)?;
         }
         let shadow = &mut self.books.nodes[node.position()];
         if booted {
             shadow.boot();
         }
-        let before = std::mem::replace(&mut shadow.standing, after);
-        let (kept, removed) = shadow.follow(view, &after);
+        let kept = shadow.follow(view, after);
+        let shadow = &self.books.nodes[node.position()];
+        let before = &shadow.standing;
         let committed_known = self.books.gold.last_index();
         let committed = (before.commit, before.unfounded) != (after.commit, after.unfounded);
         if committed {
-            self.books.gold.extend(&shadow.log, after.commit, standing.term);
+            self.books.gold.extend(&shadow.log, after.commit, is.term);
         }
         let refused = after.refusals > before.refusals;
-        let bits = election.bits
+        bits = bits
             | Bits::COMMIT.when(committed)
             | Bits::APPLIED.when(before.applied != after.applied)
             | Bits::LOG_APPENDED.when(after.last_index > kept)
             | Bits::LOG_TRUNCATED.when(before.last_index > kept)
-            | Bits::MATCH.when(matched != 0)
             | Bits::REFUSED.when(refused);
         let refusal = if refused { view.last_refusal() } else { None };
-        let election = Change { bits, ..election };
-        let change = LogChange { election, before, after, kept, removed, matched, committed_known, refusal };
-        self.log.wake(self.blind, &change, &self.books)
+        let grants = &self.grants;
+        #[rustfmt::skip]
+        let change = LogChange {
+            node, bits, was, is, grants, before, after, kept, matched, committed_known, refusal,
+        };
+        self.log.wake(self.blind, &change, &self.books)?;
+        // Only now, so that nobody needs a copy of what was before.
+        let shadow = &mut self.books.nodes[node.position()];
+        shadow.standing = *after;
+        if committed {
+            shadow.forget_committed();
+        }
+        Ok(())
+    }
+
+    /// The rules over elections alone. Says what changed.
+    fn observe_election(&mut self, node: NodeId, booted: bool, is: &Standing) -> Result<Bits, Violation> {
+        let change = self.books.elections.change(node, *is, booted, &self.grants);
+        for (place, rule) in self.election.each().into_iter().enumerate() {
+            if self.blind & 1 << place == 0 {
+                rule.wake(&change)?;
+            }
+        }
+        Ok(change.bits)
     }
 
     /// A server crashed: what is remembered of it is what was durable.

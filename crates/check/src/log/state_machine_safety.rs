@@ -20,8 +20,9 @@ impl LogRule for StateMachineSafety {
     const SOURCE: &'static str = "Ongaro's thesis, figure 3.2; openraft";
     const WAKES_ON: Bits = Bits::APPLIED;
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, index) = (change.election.node, change.after.applied);
+        let (node, index) = (change.node, change.after.applied);
         let (own, committed) = (books.node(node).log.at(index), books.gold.at(index));
         if index > books.gold.last_index() {
             let message = format!("{node} applies entries up to {index}, which nobody has committed");

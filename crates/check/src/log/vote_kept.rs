@@ -21,11 +21,12 @@ impl LogRule for VoteKept {
     const SOURCE: &'static str = "Specula's VoteSafetyAcrossCrash";
     const WAKES_ON: Bits = Bits(Bits::GRANT.0 | Bits::BOOT.0);
 
+    #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, is) = (change.election.node, change.election.after);
+        let (node, is) = (change.node, *change.is);
         if let Some(Grant { term, candidate }) = self.sent[node.position()] {
             let lost = is.term < term || is.term == term && is.vote != Some(candidate);
-            if change.election.bits.meets(Bits::BOOT) && lost && !books.node(node).forgiven {
+            if change.bits.meets(Bits::BOOT) && lost && !books.node(node).forgiven {
                 let message = format!(
                     "{node} sent a vote for {candidate} in term {term} and starts in term {} with {}",
                     is.term,
@@ -34,7 +35,7 @@ impl LogRule for VoteKept {
                 return Self::broken(node, Some(candidate), message);
             }
         }
-        self.remember(node, change.election.grants);
+        self.remember(node, change.grants);
         Ok(())
     }
 }
