@@ -221,6 +221,34 @@ fn errors_of_a_saved_failure_point_at_their_place() {
     insta::assert_snapshot!(told.join("\n\n"));
 }
 
+/// The fields an editor offers are those that are read, and those that have to be there are demanded.
+#[test]
+fn the_schema_of_scenarios_knows_their_fields() {
+    let schema: serde_json::Value =
+        serde_json::from_str(include_str!("../../../scenarios/schema/scenario.json")).unwrap();
+    let parse = |json: &serde_json::Value| Scenario::parse("-", &json.to_string(), &SYSTEMS);
+    let race: serde_json::Value = serde_json::from_str(RACE).unwrap();
+    let places = ["", "/variants/drop", "/variants/drop/expect/violates"];
+    let violates = schema.pointer("/$defs/variant/properties/expect/oneOf/1/properties/violates").unwrap();
+    for (place, object) in places.into_iter().zip([&schema, &schema["$defs"]["variant"], violates]) {
+        let mut known: Vec<&String> = object["properties"].as_object().unwrap().keys().collect();
+        known.sort_unstable();
+        let mut with_another = race.clone();
+        with_another.pointer_mut(place).unwrap()["another"] = "field".into();
+        let offered = parse(&with_another).unwrap_err().mend.replace("there are ", "");
+        let mut offered: Vec<&str> = offered.split(", ").collect();
+        offered.sort_unstable();
+        assert_eq!(offered, known, "{place}");
+        for &field in &known {
+            let mut without = race.clone();
+            let is_demanded = object["required"].as_array().unwrap().iter().any(|other| other == field);
+            let had = without.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(field).is_some();
+            assert!(!is_demanded || had && parse(&without).is_err(), "{place}/{field} is demanded");
+            assert!(is_demanded || parse(&without).is_ok(), "{place}/{field} may be missing");
+        }
+    }
+}
+
 #[test]
 fn an_empty_file_and_one_that_is_no_object_are_refused() {
     for json in ["", "[]", "null", "{", "{}"] {

@@ -7,6 +7,9 @@ use crate::text::{Setting, script_lines};
 use crate::{PLAN_VERSION, Plan, Profile};
 use whitewater_sim::{NodeId, Options, Script};
 
+/// Where the schema lies, seen from the folder of the scenarios.
+const SCHEMA: &str = "schema/scenario.json";
+
 /// A race as a story: one script, run under several options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
@@ -64,7 +67,7 @@ impl Scenario {
         let lines =
             settings.filter(|setting| !matches!(setting, Setting::Limits { .. } | Setting::Clients(_)));
         Scenario {
-            schema: None,
+            schema: Some(SCHEMA.to_owned()),
             name: name.to_owned(),
             notes: Vec::new(),
             source: None,
