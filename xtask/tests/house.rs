@@ -52,6 +52,8 @@ const CIRCLES: &[(&str, &str, &str)] = &[
     ("raft", "state", "describe"),
     ("raft", "tracker", "describe"),
     ("raft", "changer", "describe"),
+    // A tracker takes over what a changer has made out of it.
+    ("raft", "tracker", "changer"),
 ];
 
 /// What may lie in the top folder, apart from names that begin with a dot.

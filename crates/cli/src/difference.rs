@@ -1,40 +1,49 @@
 //! Where two recorded runs part: the lines of one message that tell them apart.
 
-use whitewater_sim::{EventId, Time, Trace, TraceEvent};
+use std::collections::BTreeSet;
+use whitewater_sim::{EventId, EventKind, Subject, Time, Trace, TraceEvent};
 
 /// Lines told of each run.
-const LINES_MAX: usize = 6;
+const LINES_MAX: usize = 3;
 
-/// The lines by which two runs differ about the message of the first suspect: `-` for the one, `+` for the other.
-/// Without a suspect, the first lines that differ.
+/// The lines by which two runs differ about the message of the first suspect, from then on: `-` for the one, `+` for the
+/// other. Without a suspect, the first lines that differ.
 pub(crate) fn parting(before: &Trace, after: &Trace, suspect: Option<EventId>) -> String {
-    let first = before.events.iter().zip(&after.events).position(|(one, other)| !same(one, other));
-    let first = first.unwrap_or_else(|| before.events.len().min(after.events.len()));
-    let subject = suspect.and_then(|id| before.event(id)).and_then(|event| event.subject);
+    let suspect = suspect.and_then(|id| before.event(id));
+    let since = suspect.map_or(Time::ZERO, |event| event.time);
+    let lines = differing(before, after, suspect.and_then(|event| event.subject), since);
+    // A run that took another course long before has nothing to say about that moment.
+    let lines = if lines.is_empty() { differing(before, after, None, Time::ZERO) } else { lines };
+    lines.join("\n")
+}
+
+fn differing(before: &Trace, after: &Trace, subject: Option<Subject>, since: Time) -> Vec<String> {
     let about = |event: &&TraceEvent| match subject {
         Some(subject) => event.subject.is_some_and(|other| {
             (other.from, other.to, other.name) == (subject.from, subject.to, subject.name)
         }),
         None => true,
     };
-    let told = |trace: &Trace, sign: char| -> Vec<String> {
-        let events = trace.events.get(first..).unwrap_or_default();
-        events.iter().filter(about).take(LINES_MAX).map(|event| line(sign, event)).collect()
+    let told = |trace: &Trace| -> Vec<String> {
+        trace.events.iter().filter(|event| event.time >= since).filter(about).map(line).collect()
     };
-    let mut lines = told(before, '-');
-    lines.extend(told(after, '+'));
-    lines.join("\n")
+    let (before, after) = (told(before), told(after));
+    let only = |sign: char, own: &[String], others: &[String]| -> Vec<String> {
+        let others: BTreeSet<_> = others.iter().collect();
+        let own = own.iter().filter(|line| !others.contains(line));
+        own.take(LINES_MAX).map(|line| format!("   {sign} {line}")).collect()
+    };
+    let mut lines = only('-', &before, &after);
+    lines.extend(only('+', &after, &before));
+    lines
 }
 
-fn same(one: &TraceEvent, other: &TraceEvent) -> bool {
-    (one.time, one.node, one.kind, &one.text) == (other.time, other.node, other.kind, &other.text)
-}
-
-fn line(sign: char, event: &TraceEvent) -> String {
+/// An event in one line, with the last of its notes: what it led to.
+fn line(event: &TraceEvent) -> String {
     let node = event.node.map_or_else(String::new, |node| node.to_string());
-    let notes = if event.notes.is_empty() { String::new() } else { format!("   {}", event.notes.join("; ")) };
-    let time = clock(event.time);
-    format!("   {sign} {time:>9} ms  {node:<3} {:<6} {}{notes}", event.kind.word(), event.text)
+    let led_to = event.notes.last().filter(|_| event.kind != EventKind::Send);
+    let note = led_to.map_or_else(String::new, |note| format!("   {note}"));
+    format!("{:>9} ms  {node:<3} {:<6} {}{note}", clock(event.time), event.kind.word(), event.text)
 }
 
 /// A time in milliseconds with two digits behind the point, as in traces.
@@ -46,7 +55,7 @@ fn clock(time: Time) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whitewater_sim::{EventKind, NodeId, Subject};
+    use whitewater_sim::NodeId;
 
     fn event(id: u32, kind: EventKind, to: usize, text: &str) -> TraceEvent {
         let subject =
