@@ -9,6 +9,7 @@ use super::{claims, is_majority, rounded};
 use crate::node::RelayNode;
 use crate::raft::Mode;
 use crate::settings::{Settings, settle_delay};
+use crate::vclock::Vclock;
 use whitewater_check::{Change, Core, ElectionView, Obstructions, rounds_needed};
 use whitewater_sim::{Cluster, NodeId, Role, SERVERS_MAX, Script, Span, Time, Violation};
 
@@ -149,36 +150,103 @@ impl Debts {
     }
 
     fn election(&self, core: &Core, now: Time, cluster: &Cluster<RelayNode>) -> Owed {
+        let views = core.members.iter().filter_map(|&node| cluster.view(node));
+        let members: Vec<(Mode, Vclock)> = views.map(|view| (view.mode(), *view.vclock())).collect();
+        self.leaderless(now, chances(&members, cluster.server_count()))
+    }
+
+    fn leaderless(&self, now: Time, (candidates, electable): (u64, u64)) -> Owed {
         let waited = now.since(self.began);
-        let Some(time) = self.election_bound(core, cluster) else {
+        let rounds = rounds_needed(candidates, electable, self.clash_permille);
+        let is_owed = match rounds {
+            Some(rounds) => self.catch_up.times(2) + self.round.times(rounds) <= self.limit,
             // What is still being written may yet make somebody electable.
-            return if waited > self.round.times(2) { Owed::Nothing } else { self.leaderless(waited) };
+            None if waited <= self.round.times(2) => true,
+            None => return Owed::Nothing,
         };
-        if now >= self.deadline() && time + self.catch_up > self.limit {
+        if !is_owed && now >= self.deadline() {
             return Owed::Nothing;
         }
-        self.leaderless(waited)
-    }
-
-    fn leaderless(&self, waited: Span) -> Owed {
         let (rule, claim) = claims::LEADER_ELECTED;
-        let message = format!("a majority is connected and has no leader for {}", rounded(waited));
+        let message = format!("a majority is connected and has had no leader for {}", rounded(waited));
         Owed::Waiting(Violation { rule, claim, message, node: None, peer: None })
-    }
-
-    /// Time that an election may take, or nothing if nobody can be elected.
-    fn election_bound(&self, core: &Core, cluster: &Cluster<RelayNode>) -> Option<Span> {
-        let views = || core.members.iter().filter_map(|&node| cluster.view(node));
-        let votes = |candidate: &RelayNode| {
-            views().filter(|v| v.mode() != Mode::Off && candidate.vclock().covers(v.vclock())).count()
-        };
-        let candidates = || views().filter(|view| view.mode() == Mode::Candidate);
-        let electable = candidates().filter(|c| is_majority(votes(c), cluster.server_count())).count();
-        let rounds = rounds_needed(candidates().count() as u64, electable as u64, self.clash_permille)?;
-        Some(self.catch_up + self.round.times(rounds))
     }
 
     fn deadline(&self) -> Time {
         self.began + self.limit
+    }
+}
+
+/// How many members of a core stand for election, and how many of them could win: a majority of all servers, counted among
+/// those that vote, has nothing that they lack.
+fn chances(members: &[(Mode, Vclock)], servers: usize) -> (u64, u64) {
+    let votes = |has: &Vclock| {
+        members.iter().filter(|(mode, theirs)| *mode != Mode::Off && has.covers(theirs)).count()
+    };
+    let candidates = || members.iter().filter(|(mode, _)| *mode == Mode::Candidate);
+    let electable = candidates().filter(|(_, has)| is_majority(votes(has), servers)).count();
+    (candidates().count() as u64, electable as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whitewater_sim::Options;
+
+    fn debts(limit: Span) -> Debts {
+        let mut script = Script::default();
+        script.settle.limit = limit;
+        Debts::new(&Settings::new(&Options::new(), script.servers), &script)
+    }
+
+    fn after(debts: &Debts, share: u64) -> Time {
+        debts.began + debts.limit.times(share).part(100)
+    }
+
+    fn with_row_of(positions: &[usize]) -> Vclock {
+        let mut vclock = Vclock::default();
+        positions.iter().for_each(|&position| vclock.follow(NodeId::server(position), 1));
+        vclock
+    }
+
+    #[test]
+    fn a_leader_that_could_be_elected_and_is_not_there_in_time_is_a_violation() {
+        let debts = debts(Span::from_millis(60_000));
+        let Owed::Waiting(violation) = debts.leaderless(after(&debts, 100), (3, 3)) else {
+            panic!("a leader is owed")
+        };
+        assert_eq!(violation.rule, "leader-elected");
+    }
+
+    #[test]
+    fn a_script_that_ends_before_an_election_is_sure_owes_no_leader() {
+        let debts = debts(Span::from_millis(1_000));
+        assert!(matches!(debts.leaderless(after(&debts, 50), (3, 3)), Owed::Waiting(_)));
+        assert_eq!(debts.leaderless(after(&debts, 100), (3, 3)), Owed::Nothing);
+    }
+
+    #[test]
+    fn without_anybody_electable_nothing_is_owed_once_writes_are_over() {
+        let debts = debts(Span::from_millis(60_000));
+        assert!(matches!(debts.leaderless(after(&debts, 0), (2, 0)), Owed::Waiting(_)));
+        assert_eq!(debts.leaderless(after(&debts, 50), (2, 0)), Owed::Nothing);
+    }
+
+    #[test]
+    fn candidates_with_rows_that_the_other_lacks_cannot_be_elected_without_a_third() {
+        let (one, other) = (with_row_of(&[0]), with_row_of(&[1]));
+        let both = [(Mode::Candidate, one), (Mode::Candidate, other)];
+        assert_eq!(chances(&both, 3), (2, 0));
+        let third = (Mode::Voter, Vclock::default());
+        assert_eq!(chances(&[both[0], both[1], third], 3), (2, 2));
+        let third = (Mode::Voter, other);
+        assert_eq!(chances(&[both[0], both[1], third], 3), (2, 1));
+    }
+
+    #[test]
+    fn whose_elections_are_off_does_not_vote_and_counts_for_the_majority() {
+        let (none, off) = (Vclock::default(), Mode::Off);
+        assert_eq!(chances(&[(Mode::Candidate, none), (off, none), (off, none)], 3), (1, 0));
+        assert_eq!(chances(&[(Mode::Candidate, none), (Mode::Voter, none), (off, none)], 3), (1, 1));
     }
 }
