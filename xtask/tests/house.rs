@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("whitewater-tikv", &["sim", "check"]),
     ("whitewater", &["sim", "check", "plan", "hunt"]),
     ("whitewater-conformance", &["raft"]),
-    ("xtask", &["cli", "relay", "kv", "tikv"]),
+    ("xtask", &["cli", "relay", "kv", "tikv", "conformance"]),
 ];
 
 /// Crates whose behaviour must follow from a seed alone: no dependency that could bring a clock or chance of its own.

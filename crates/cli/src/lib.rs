@@ -6,6 +6,7 @@
 
 mod amount;
 mod commit;
+mod core_clock;
 mod difference;
 mod duration;
 mod exit;
@@ -13,6 +14,7 @@ mod files;
 mod given;
 mod interrupt;
 mod progress;
+mod rebuild;
 mod runner;
 mod screen;
 mod telling;

@@ -1,7 +1,7 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::Format;
-use crate::verb::{bench, demo, fuzz, replay, scenario};
+use crate::verb::{bench, demo, fuzz, mutants, replay, scenario};
+use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
 /// Deterministic simulation testing for Raft: one seed decides everything that happens in a run.
@@ -26,6 +26,7 @@ pub(crate) enum Verb {
     Fuzz(fuzz::Typed),
     Replay(replay::Typed),
     Scenario(scenario::Typed),
+    Mutants(mutants::Typed),
     Bench(bench::Typed),
 }
 
@@ -34,10 +35,23 @@ Exit codes: 0 clean, 1 found something, 2 wrong usage or input file, 3 not deter
 5 a saved failure is gone, 6 no verdict within the budget, 70 a bug of our own, 130 interrupted.";
 
 impl Verb {
+    /// Whether it takes a build that has the planted bugs in it. A file that cannot be read names none: whoever runs it
+    /// tells what is wrong.
+    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
+        match self {
+            Verb::Fuzz(typed) => typed.restricted.needs_bugs(),
+            Verb::Replay(typed) => typed.needs_bugs(systems),
+            Verb::Scenario(typed) => typed.needs_bugs(systems),
+            Verb::Mutants(_) => true,
+            Verb::Demo(_) | Verb::Bench(_) => false,
+        }
+    }
+
     /// What its results look like.
     pub(crate) fn format(&self) -> Format {
         match self {
             Verb::Fuzz(typed) => typed.format.message_format,
+            Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
             Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) => Format::Human,
         }

@@ -229,3 +229,12 @@ fn marks_that_no_run_met_are_named() {
     assert!(summary.mark_hits["announced"] > 0);
     assert_eq!(summary.mark_hits["flown"], 0);
 }
+
+#[test]
+fn a_plan_with_a_bug_that_the_system_does_not_have_is_not_run_without_it() {
+    let mut plan = generate(&BEACONS, 1, &Restrictions::default()).unwrap();
+    assert!(run(&BEACON, &plan, false).is_ok());
+    plan.options.name_bug("lazy");
+    let refusal = run(&BEACON, &plan, false).unwrap_err();
+    assert!(refusal.contains("`lazy` cannot be planted"), "{refusal}");
+}

@@ -111,6 +111,12 @@ impl Options {
         })
     }
 
+    /// Names a bug that this build may not have, as a file does that was written by a build that has it. Nothing may run
+    /// with these options before somebody has looked whether the system has that bug.
+    pub fn name_bug(&mut self, id: &str) {
+        self.planted = Some(id.to_owned());
+    }
+
     /// The bug that is planted.
     pub fn planted(&self) -> Option<&str> {
         self.planted.as_deref()
@@ -248,6 +254,15 @@ mod tests {
         assert_eq!(options.planted(), None);
         options.plant(&["seed-e9"], "seed-e9").unwrap();
         assert_eq!(options.planted(), Some("seed-e9"));
+    }
+
+    #[test]
+    fn a_bug_that_this_build_does_not_have_can_be_named_but_not_planted() {
+        let mut options = Options::new();
+        options.name_bug("seed-e9");
+        assert_eq!(options.planted(), Some("seed-e9"));
+        let id = options.planted().unwrap().to_owned();
+        assert!(options.plant(&[], &id).is_err(), "whoever runs it finds out this way");
     }
 
     #[test]

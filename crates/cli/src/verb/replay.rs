@@ -33,6 +33,21 @@ enum What {
     File(PathBuf),
 }
 
+impl Typed {
+    /// Whether a bug is planted, by a word or in a file.
+    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
+        let in_file = |file: &Path| {
+            let saved = files::read(file).map(|json| Saved::parse("", &json, systems));
+            matches!(saved, Ok(Ok(saved)) if saved.plan.options.planted().is_some())
+        };
+        let in_word = |word: &String| {
+            let what = meaning(word).unwrap_or_default();
+            what.iter().any(|what| matches!(what, What::File(file) if in_file(file)))
+        };
+        self.restricted.needs_bugs() || self.what.iter().any(in_word)
+    }
+}
+
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let mut exit = Exit::Clean;
     let mut ran = false;

@@ -76,7 +76,8 @@ impl PlanParts<'_> {
         Ok(())
     }
 
-    /// Plants the bug that the field at `path` names.
+    /// Plants the bug that the field at `path` names. A build without bugs can read, show and write such a file as well;
+    /// only running it takes a build that has the bug.
     pub(crate) fn plant(
         &self,
         options: &mut Options,
@@ -85,11 +86,12 @@ impl PlanParts<'_> {
         bug: Option<&str>,
     ) -> Result<(), InputError> {
         let Some(bug) = bug else { return Ok(()) };
+        if system.bugs().is_empty() {
+            options.name_bug(bug);
+            return Ok(());
+        }
         options.plant(system.bugs(), bug).map_err(|wrong| {
-            let mend = match system.bugs() {
-                [] => "build with the feature `mutants`".to_owned(),
-                bugs => listed(bug, bugs),
-            };
+            let mend = listed(bug, system.bugs());
             self.source.wrong(path, wrong.split("; ").next().unwrap_or_default().to_owned(), mend)
         })
     }

@@ -74,6 +74,8 @@ fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
     );
     let bug = Restrictions { bug: Some("e9".to_owned()), ..pond(&[]) };
     assert_eq!(refusal(&bug), "pond: there is no bug `e9` in this system; there are leaky, lazy");
+    let anywhere = Restrictions { bug: Some("lasy".to_owned()), ..Restrictions::default() };
+    assert_eq!(refusal(&anywhere), "there is no bug `lasy`; did you mean `lazy`? there are lazy, leaky");
     assert_eq!("calm".parse(), Ok(Profile::Calm));
     assert_eq!(
         "swam".parse::<Profile>(),
@@ -101,6 +103,12 @@ fn restricting_one_decision_leaves_every_other_as_it_was() {
             assert_eq!(alone, free, "seed {seed}");
         }
     }
+}
+
+#[test]
+fn a_bug_without_a_system_is_planted_in_one_that_has_it() {
+    let lazy = Restrictions { bug: Some("lazy".to_owned()), ..Restrictions::default() };
+    assert!(SEEDS.map(|seed| plan(seed, &lazy)).all(|plan| plan.system == "pond"));
 }
 
 #[test]
