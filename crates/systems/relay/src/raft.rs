@@ -137,6 +137,11 @@ impl Raft {
         self.durable_term
     }
 
+    /// Whom it chose in its durable term, as far as that is durable.
+    pub fn durable_vote(&self) -> Option<NodeId> {
+        self.durable_vote
+    }
+
     /// Whom it chose in the term it acts in.
     pub fn vote(&self) -> Option<NodeId> {
         self.vote

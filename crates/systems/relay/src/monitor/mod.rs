@@ -1,9 +1,11 @@
 //! The rules over this system: elections and rows after every event, progress once faults are over.
 
+mod durable;
 mod needless;
 mod owed;
 mod rows;
 
+pub use durable::AnnouncedIsDurable;
 pub use needless::NeedlessElection;
 pub use owed::{Debts, Owed};
 pub use rows::{RowsInOrder, RowsKept};
@@ -11,7 +13,9 @@ pub use rows::{RowsInOrder, RowsKept};
 use crate::command::{Command, Reply};
 use crate::node::RelayNode;
 use crate::settings::Settings;
-use whitewater_check::{ElectionSafety, Grant, MonotonicTerms, Rule, Shadows, Standing, VoteOnce, majority};
+use whitewater_check::{
+    ElectionSafety, ElectionView, Grant, MonotonicTerms, Rule, Shadows, Standing, VoteOnce, majority,
+};
 use whitewater_sim::{
     Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SLOTS, Script, Seen, Span, Time, Violation,
     What,
@@ -21,6 +25,9 @@ use whitewater_sim::{
 pub mod claims {
     /// Name and claim.
     pub type Claim = (&'static str, &'static str);
+    /// See [`super::AnnouncedIsDurable`].
+    pub const ANNOUNCED_IS_DURABLE: Claim =
+        ("announced-is-durable", "A node announces no term and no vote that a crash could take from it.");
     /// See [`super::RowsInOrder`].
     pub const ROWS_IN_ORDER: Claim =
         ("rows-in-order", "A node has of each origin an unbroken beginning of what that origin wrote.");
@@ -80,6 +87,7 @@ impl RelayMonitor {
             (safety.name(), safety.claim()),
             (once.name(), once.claim()),
             (MonotonicTerms.name(), MonotonicTerms.claim()),
+            claims::ANNOUNCED_IS_DURABLE,
             claims::ROWS_IN_ORDER,
             claims::ROWS_KEPT,
             claims::LEADER_ELECTED,
@@ -88,16 +96,22 @@ impl RelayMonitor {
         ]
     }
 
-    /// Looks at what a node sent and answered.
-    fn collect(&mut self, effects: &[Effect<RelayNode>]) {
+    /// Looks at what a node sent and answered. `durable` is what it has on disk, if that can be said.
+    fn collect(
+        &mut self,
+        node: NodeId,
+        effects: &[Effect<RelayNode>],
+        durable: Option<(u64, Option<NodeId>)>,
+    ) -> Result<(), Violation> {
         self.grants.clear();
         for effect in effects {
             match effect {
                 Effect::Send { message, .. } => {
-                    let grant = message
-                        .body
-                        .announcement()
-                        .and_then(|said| said.vote.map(|candidate| Grant { term: said.term, candidate }));
+                    let Some(said) = message.body.announcement() else { continue };
+                    if let Some(durable) = durable {
+                        AnnouncedIsDurable.observe(node, said, durable)?;
+                    }
+                    let grant = said.vote.map(|candidate| Grant { term: said.term, candidate });
                     // A broadcast says the same to everybody.
                     if let Some(grant) = grant.filter(|grant| self.grants.last() != Some(grant)) {
                         self.grants.push(grant);
@@ -107,6 +121,7 @@ impl RelayMonitor {
                 _ => {}
             }
         }
+        Ok(())
     }
 }
 
@@ -121,7 +136,8 @@ impl Monitor<RelayNode> for RelayMonitor {
             self.debts.forget(node);
             return Ok(());
         };
-        self.collect(seen.effects);
+        let durable = (!seen.died).then(|| (view.durable_term(), view.durable_vote()));
+        self.collect(node, seen.effects, durable)?;
         if seen.died {
             // What it sent before its disk died counts; what it believes does not.
             let standing = self.shadows.of(node);

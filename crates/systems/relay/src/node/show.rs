@@ -41,6 +41,11 @@ impl RelayNode {
         self.chains[origin.index()]
     }
 
+    /// Whom it chose in its durable term, as far as that is durable.
+    pub fn durable_vote(&self) -> Option<NodeId> {
+        self.raft.durable_vote()
+    }
+
     /// How far it takes part in elections.
     pub fn mode(&self) -> Mode {
         self.raft.mode()
