@@ -24,7 +24,7 @@ mod timer;
 pub use client::Client;
 pub use command::{Answer, Command, Operation, Reply, Text};
 pub use log::Log;
-pub use message::{KvMessage, Outcome};
+pub use message::{KvMessage, Outcome, Session};
 pub use monitor::KvMonitor;
 pub use node::KvNode;
 pub use options::{Reads, SPECS, Settings};

@@ -7,8 +7,8 @@ use std::fmt;
 use whitewater_raft::{Entry, MessageKind, NONE, Payload};
 use whitewater_sim::{Digest, Digester, Kind, Message, NodeId};
 
-/// Number of an incarnation of a server; whoever sends to it says which one is meant.
-pub(crate) type Session = u32;
+/// Number of a life of a server's process, increasing; whoever sends to it says which one is meant.
+pub type Session = u32;
 
 /// A message.
 #[derive(Clone, Debug, PartialEq)]

@@ -55,15 +55,16 @@ impl Outgoing {
         answers
     }
 
-    /// The time a session takes to start is over. True if one was starting.
-    pub(crate) fn started(&mut self) -> bool {
-        match self.state {
-            SessionState::Starting(session) => {
-                self.state = SessionState::Ready(session);
-                true
-            }
-            _ => false,
+    /// The time a session takes to start is over, if one is starting.
+    pub(crate) fn started(&mut self) {
+        if let SessionState::Starting(session) = self.state {
+            self.state = SessionState::Ready(session);
         }
+    }
+
+    /// Whether the peer was asked and has not answered.
+    pub(crate) fn is_connecting(&self) -> bool {
+        self.state == SessionState::Connecting
     }
 
     /// The peer says that a session is gone. True if it is the present one: connect again.
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(outgoing.ready(), None);
         assert!(outgoing.granted(nonce, 4));
         assert_eq!(outgoing.ready(), None);
-        assert!(outgoing.started());
+        outgoing.started();
         assert_eq!(outgoing.ready(), Some(4));
     }
 

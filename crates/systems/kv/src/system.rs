@@ -27,7 +27,7 @@ const MARKS: &[&str] = &[
 
 /// Ids of the bugs that can be planted.
 #[cfg(feature = "mutants")]
-pub const BUGS: &[&str] = &["seed-e9", "seed-e12", "E04", "R06", "R14"];
+const BUGS: &[&str] = &["seed-e9", "seed-e12", "E04", "R06", "R14"];
 #[cfg(not(feature = "mutants"))]
 const BUGS: &[&str] = &[];
 
@@ -60,6 +60,14 @@ impl System for Kv {
         Settings::read(options).timing()
     }
 
+    fn stands_slow_syncs(&self) -> bool {
+        true
+    }
+
+    fn stands_failed_syncs(&self) -> bool {
+        true
+    }
+
     fn clients(&self) -> (usize, usize) {
         (1, 8)
     }
@@ -72,7 +80,7 @@ impl System for Kv {
         _options: &Options,
     ) -> (Target, String) {
         const CAMPAIGN: usize = 4;
-        let kind = draw.weighted(&[45, 15, 25, 10, 2]);
+        let kind = draw.weighted(&[60, 15, 17, 6, 2]);
         if kind == CAMPAIGN || script.clients == 0 {
             let server = draw.below(script.servers as u64) as usize;
             return (Target::Node(NodeId::server(server)), "campaign".to_owned());

@@ -9,6 +9,8 @@ pub enum KvTimer {
     Tick,
     /// A client has waited long enough for an answer, or for its next attempt.
     Attempt,
+    /// A server whose process died of a failed sync is started again.
+    Restart,
     /// A server asks a peer again for a session.
     Connect(NodeId),
     /// A session with a peer is ready.
@@ -17,7 +19,7 @@ pub enum KvTimer {
 
 impl KvTimer {
     /// The name of every timer.
-    pub const NAMES: &[&str] = &["tick", "attempt", "connect", "session-ready"];
+    pub const NAMES: &[&str] = &["tick", "attempt", "restart", "connect", "session-ready"];
 }
 
 impl Timer for KvTimer {
@@ -25,6 +27,7 @@ impl Timer for KvTimer {
         match self {
             KvTimer::Tick => 0,
             KvTimer::Attempt => 1,
+            KvTimer::Restart => 2,
             KvTimer::Connect(peer) => 0x100 | peer.index() as u32,
             KvTimer::SessionReady(peer) => 0x200 | peer.index() as u32,
         }
@@ -34,8 +37,9 @@ impl Timer for KvTimer {
         match self {
             KvTimer::Tick => Self::NAMES[0],
             KvTimer::Attempt => Self::NAMES[1],
-            KvTimer::Connect(_) => Self::NAMES[2],
-            KvTimer::SessionReady(_) => Self::NAMES[3],
+            KvTimer::Restart => Self::NAMES[2],
+            KvTimer::Connect(_) => Self::NAMES[3],
+            KvTimer::SessionReady(_) => Self::NAMES[4],
         }
     }
 

@@ -17,8 +17,16 @@ pub(super) struct Clients {
     tokens: BTreeMap<Text, u64>,
     /// What a value that is being read consists of.
     scratch: Vec<u64>,
-    /// Reads of what is there when everything is over, with their keys.
-    last: Vec<(OpId, u64)>,
+    /// Reads of what is there when everything is over.
+    last: Vec<LastRead>,
+}
+
+/// A read of what is there when everything is over.
+struct LastRead {
+    op: OpId,
+    key: u64,
+    /// Writes that had been acknowledged when it was asked for.
+    acknowledged: u64,
 }
 
 impl Clients {
@@ -62,7 +70,7 @@ impl Clients {
     /// What this read returns is what is there when everything is over.
     pub(super) fn is_last(&mut self, op: OpId, key: &Text) {
         let key = self.key(key);
-        self.last.push((op, key));
+        self.last.push(LastRead { op, key, acknowledged: self.rules.acknowledged() });
     }
 
     /// It answers.
@@ -78,8 +86,10 @@ impl Clients {
                 for part in bytes.split(|&byte| byte == b',').filter(|part| !part.is_empty()) {
                     self.scratch.push(self.tokens.get(part).copied().unwrap_or(NOBODY));
                 }
-                if let Some(&(_, key)) = self.last.iter().find(|&&(last, _)| last == op) {
-                    self.rules.final_value(key, &self.scratch)?;
+                // Clients that were behind with their work may have gone on meanwhile: then it is a read like others.
+                let over = |last: &&LastRead| last.op == op && last.acknowledged == self.rules.acknowledged();
+                if let Some(last) = self.last.iter().find(over) {
+                    self.rules.final_value(last.key, &self.scratch)?;
                 }
                 self.rules.answered(op, Told::Value(&self.scratch))
             }

@@ -3,7 +3,7 @@
 mod clients;
 mod settling;
 
-use crate::message::{KvMessage, server};
+use crate::message::{KvMessage, Session, server};
 use crate::node::KvNode;
 use crate::options::Settings;
 use clients::Clients;
@@ -11,7 +11,8 @@ use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, Script, Seen, Time, Violation, What,
+    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Time, Violation,
+    What,
 };
 
 /// Watches a run.
@@ -20,6 +21,8 @@ pub struct KvMonitor {
     clients: Clients,
     settling: Settling,
     figures: Figures,
+    /// The session of every server: another one means that its process was started again.
+    lives: [Session; SERVERS_MAX],
 }
 
 impl KvMonitor {
@@ -30,6 +33,7 @@ impl KvMonitor {
             clients: Clients::new(),
             settling: Settling::new(script, settings),
             figures: Figures::default(),
+            lives: [0; SERVERS_MAX],
         }
     }
 
@@ -102,23 +106,35 @@ impl Monitor<KvNode> for KvMonitor {
             return self.rules.died(seen.node, said);
         }
         let Some(view) = cluster.view(seen.node).and_then(KvNode::server) else { return Ok(()) };
+        let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.session());
+        if view.is_halted() {
+            // Its process is dead; what it shows is what it had in memory.
+            self.settling.halted(seen.time);
+            self.rules.died(seen.node, said)?;
+            self.rules.crashed(seen.node);
+            return Ok(());
+        }
+        let stimulus = if view.session() == lived { stimulus } else { Stimulus::Booted };
         self.rules.observe(seen.node, stimulus, view, said)
     }
 
     fn begin(
         &mut self,
         phase: Phase,
-        _now: Time,
+        now: Time,
         cluster: &Cluster<KvNode>,
         inject: &mut Vec<(NodeId, crate::command::Command)>,
     ) {
-        self.settling.begin(phase, cluster, &self.rules, &self.clients, inject);
+        self.settling.begin((phase, now), cluster, &self.rules, &self.clients, inject);
         self.figures.not_owed += u64::from(self.settling.owes_nothing());
     }
 
-    fn owed(&mut self, _now: Time, cluster: &Cluster<KvNode>) -> Progress {
+    fn owed(&mut self, now: Time, cluster: &Cluster<KvNode>) -> Progress {
         let progress = self.settling.progress(&self.rules, cluster);
-        self.figures.excused += u64::from(self.settling.take_excuse());
+        if progress != Progress::Done && self.settling.is_excused(now) {
+            self.figures.excused += 1;
+            return Progress::Done;
+        }
         progress
     }
 

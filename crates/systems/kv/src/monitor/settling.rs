@@ -5,7 +5,7 @@ use crate::command::{Command, Operation, Reply, Text};
 use crate::node::KvNode;
 use crate::options::Settings;
 use whitewater_check::{Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain};
-use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script};
+use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Time};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &[u8] = b"fresh key";
@@ -16,14 +16,15 @@ pub(super) struct Settling {
     ground: Ground,
     phase: Phase,
     settlement: Option<Settlement>,
-    /// Servers that a failed sync had halted when the phase began.
-    halted: usize,
+    /// When the time is over that is given for it.
+    deadline: Time,
+    /// When a process last died of a failed sync.
+    halted: Option<Time>,
     /// Clients that reach all of those who owe.
     served: Vec<NodeId>,
     write: Option<OpId>,
     read: Option<OpId>,
     service: Service,
-    excuse: bool,
 }
 
 impl Settling {
@@ -41,29 +42,29 @@ impl Settling {
             },
             phase: Phase::Faults,
             settlement: None,
-            halted: 0,
+            deadline: Time::ZERO,
+            halted: None,
             served: Vec::new(),
             write: None,
             read: None,
             service: Service::default(),
-            excuse: false,
         }
     }
 
     /// A phase begins: decides what is owed and asks for something new, and at the very end for everything there is.
     pub(super) fn begin(
         &mut self,
-        phase: Phase,
+        (phase, now): (Phase, Time),
         cluster: &Cluster<KvNode>,
         rules: &RaftRules,
         clients: &Clients,
         inject: &mut Vec<(NodeId, Command)>,
     ) {
         self.phase = phase;
-        let healthy = |node| !is_halted(cluster, node);
-        let terrain = Terrain::of(cluster, &self.obstructions, healthy);
+        self.deadline = now + self.ground.limit;
+        // A process that died is started again soon, so it counts.
+        let terrain = Terrain::of(cluster, &self.obstructions, |_| true);
         let settlement = Settlement::begin(&self.ground, terrain, rules);
-        self.halted = count_halted(cluster);
         self.served = match settlement.owed() {
             Owed::Progress { core, .. } => {
                 cluster.clients().filter(|&client| self.reaches(cluster, client, &core.members)).collect()
@@ -125,11 +126,6 @@ impl Settling {
     /// What is still missing.
     pub(super) fn progress(&mut self, rules: &RaftRules, cluster: &Cluster<KvNode>) -> Progress {
         let Some(settlement) = &self.settlement else { return Progress::Done };
-        if !self.owes_nothing() && count_halted(cluster) > self.halted {
-            // A disk failed while settling: what is left may owe nothing any more, or not in the time that is left.
-            self.excuse = true;
-            return Progress::Done;
-        }
         let busy = |client: &NodeId| {
             cluster.view(*client).and_then(KvNode::client).is_some_and(|client| !client.is_idle())
         };
@@ -137,16 +133,14 @@ impl Settling {
         settlement.progress(rules, cluster, &self.service)
     }
 
-    /// Whether something that was owed was excused since this was last asked.
-    pub(super) fn take_excuse(&mut self) -> bool {
-        std::mem::take(&mut self.excuse)
+    /// A process died of a failed sync, or is dead since.
+    pub(super) fn halted(&mut self, now: Time) {
+        self.halted = Some(now);
     }
-}
 
-fn is_halted(cluster: &Cluster<KvNode>, node: NodeId) -> bool {
-    cluster.view(node).and_then(KvNode::server).is_some_and(crate::server::Server::is_halted)
-}
-
-fn count_halted(cluster: &Cluster<KvNode>) -> usize {
-    cluster.servers().filter(|&node| is_halted(cluster, node)).count()
+    /// Whether what is missing at the end is excused: the time for it was reckoned without disks that fail meanwhile.
+    pub(super) fn is_excused(&self, now: Time) -> bool {
+        let begun = self.deadline.since(Time::ZERO + self.ground.limit);
+        now >= self.deadline && self.halted.is_some_and(|at| at.since(Time::ZERO) >= begun)
+    }
 }

@@ -10,9 +10,9 @@ mod view;
 use crate::command::{Command, Reply};
 use crate::log::Log;
 use crate::machine::Machine;
-use crate::message::{KvMessage, core_id};
+use crate::message::{KvMessage, Session, core_id};
 use crate::node::KvNode;
-use crate::options::{Reads, Settings};
+use crate::options::Settings;
 use crate::requests::Requests;
 use crate::session::Outgoing;
 use crate::spine::Spine;
@@ -30,15 +30,20 @@ pub(crate) type Hands<'a> = Effects<'a, KvNode>;
 const PHASE: u64 = name_hash("tick-phase");
 const TIMEOUT: u64 = name_hash("election-timeout");
 
+/// Who a server is and how it is set: what stays when its process dies.
+#[derive(Clone, Debug)]
+struct Identity {
+    id: NodeId,
+    servers: usize,
+    clients: usize,
+    settings: Settings,
+}
+
 /// A server.
 pub struct Server {
-    id: NodeId,
-    incarnation: u32,
-    clients: usize,
-    election_timeout: Span,
-    session_start: (Span, Span),
-    reads: Reads,
-    forwarding: bool,
+    identity: Identity,
+    /// The session that peers and clients send in: another one for every life of the process.
+    session: Session,
     core: RawNode<Log>,
     spine: Spine,
     /// Up to where what the spine shows is durable.
@@ -52,7 +57,7 @@ pub struct Server {
     machine: Machine,
     applied: u64,
     requests: Requests,
-    /// A sync failed: what is on the disk is unknown until the next start, and nothing may be promised.
+    /// A sync failed and the process died of it; it is started again after a while.
     halted: bool,
     refusals: u32,
     last_refusal: Option<Refusal>,
@@ -60,45 +65,54 @@ pub struct Server {
 
 impl Server {
     pub(crate) fn boot(boot: &Boot<'_, Settings>, fx: &mut Hands<'_>) -> Server {
-        let settings = boot.options;
-        let voters = (1..=boot.servers as u64).collect();
+        let settings = boot.options.clone();
+        let identity = Identity { id: boot.id, servers: boot.servers, clients: boot.clients, settings };
+        Server::start(identity, boot.incarnation << 16, boot.now, fx)
+    }
+
+    /// Starts the process from what is on the disk.
+    fn start(identity: Identity, session: Session, now: LocalTime, fx: &mut Hands<'_>) -> Server {
+        let voters = (1..=identity.servers as u64).collect();
         let log = Log::recover(fx.disk(), voters);
         let spine = Spine::of(log.entries());
-        let core = RawNode::new(config(core_id(boot.id), settings), log)
+        let settings = &identity.settings;
+        let core = RawNode::new(config(core_id(identity.id), settings), log)
             .unwrap_or_else(|error| panic!("a log that was recovered is sound: {error}"));
         let phase = Span::from_nanos(fx.draw(PHASE, 0, settings.tick.nanos() - 1));
         let mut server = Server {
-            id: boot.id,
-            incarnation: boot.incarnation,
-            clients: boot.clients,
-            election_timeout: settings.election_timeout(),
-            session_start: (settings.session_start_low, settings.session_start_high),
-            reads: settings.reads,
-            forwarding: settings.forwarding,
+            session,
             core,
             durable: spine.last(),
             spine,
             ready: Ready::default(),
             writing: None,
-            ticking: Ticking::new(settings.tick, boot.now, phase),
-            outgoing: vec![Outgoing::new(); boot.servers],
+            ticking: Ticking::new(settings.tick, now, phase),
+            outgoing: vec![Outgoing::new(); identity.servers],
             machine: Machine::default(),
             applied: 0,
             requests: Requests::default(),
             halted: false,
             refusals: 0,
             last_refusal: None,
+            identity,
         };
         fx.note(format_args!("log {} commit {}", server.spine.last(), server.core.commit_index()));
-        for peer in (0..boot.servers).map(NodeId::server).filter(|&peer| peer != boot.id) {
-            server.connect(peer, fx);
-        }
-        server.go_on(boot.now, fx);
+        server.peers().for_each(|peer| server.connect(peer, fx));
+        server.go_on(now, fx);
         server
+    }
+
+    /// The other servers.
+    fn peers(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let own = self.identity.id;
+        (0..self.identity.servers).map(NodeId::server).filter(move |&peer| peer != own)
     }
 
     pub(crate) fn handle(&mut self, now: LocalTime, input: Input<KvNode>, fx: &mut Hands<'_>) {
         if self.halted {
+            if matches!(input, Input::Timeout(KvTimer::Restart)) {
+                *self = Server::start(self.identity.clone(), self.session + 1, now, fx);
+            }
             return;
         }
         let ticks = self.ticking.count(now);
@@ -108,8 +122,10 @@ impl Server {
         match input {
             Input::Deliver { from, message } => self.receive(from, message, fx),
             Input::Timeout(KvTimer::Tick) => self.ticking.fired(),
-            Input::Timeout(KvTimer::Connect(peer)) => self.connect(peer, fx),
+            Input::Timeout(KvTimer::Connect(peer)) => self.connect_again(peer, fx),
             Input::Timeout(KvTimer::SessionReady(peer)) => self.session_started(peer),
+            // Held back until after a crash had started the process anyway.
+            Input::Timeout(KvTimer::Restart) => {}
             Input::Timeout(KvTimer::Attempt) => unreachable!("only clients make attempts"),
             Input::Command { op, command: Command::Campaign } => {
                 self.core.campaign();
@@ -131,7 +147,7 @@ impl Server {
                 self.receive_request(from, session, attempt, body, fx);
             }
             KvMessage::Connect { nonce } => {
-                fx.send(from, KvMessage::Connected { nonce, session: self.incarnation });
+                fx.send(from, KvMessage::Connected { nonce, session: self.session });
             }
             KvMessage::Connected { nonce, session } => self.session_granted(from, nonce, session, fx),
             KvMessage::Broken { session, .. } => self.session_broken(from, session, fx),
@@ -156,12 +172,18 @@ impl Server {
         }
     }
 
-    /// Stops acting: the log in memory may say more than the disk, and another sync would hide it.
+    /// The process dies: the log in memory may say more than the disk, and another sync would hide it.
     fn halt(&mut self, fx: &mut Hands<'_>) {
         self.halted = true;
         self.writing = None;
         fx.mark("halted by a failed sync");
         fx.cancel_timer(KvTimer::Tick);
+        for peer in self.peers() {
+            fx.cancel_timer(KvTimer::Connect(peer));
+            fx.cancel_timer(KvTimer::SessionReady(peer));
+        }
+        let timeout = self.identity.settings.election_timeout();
+        fx.set_timer(KvTimer::Restart, timeout.part(2), timeout.times(2));
     }
 
     pub(crate) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -194,9 +216,14 @@ fn config(id: whitewater_raft::NodeId, settings: &Settings) -> Config {
 }
 
 impl Server {
-    /// Whether it does not act any more until it is restarted.
+    /// Whether its process died of a failed sync and was not started again yet.
     pub fn is_halted(&self) -> bool {
         self.halted
+    }
+
+    /// The session that others send in: another one for every life of the process.
+    pub fn session(&self) -> Session {
+        self.session
     }
 
     /// Its core.

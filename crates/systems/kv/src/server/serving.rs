@@ -19,8 +19,8 @@ impl Server {
         body: Payload,
         fx: &mut Hands<'_>,
     ) {
-        if session != self.incarnation {
-            fx.send(from, KvMessage::Broken { session, granted: self.incarnation });
+        if session != self.session {
+            fx.send(from, KvMessage::Broken { session, granted: self.session });
             return;
         }
         let client = from.position();
@@ -29,7 +29,7 @@ impl Server {
         }
         let proposal = decode(&body).expect("clients send whole operations");
         let (number, key) = (proposal.number, Text::new(proposal.key));
-        if proposal.verb == Verb::Get && self.reads == Reads::Index {
+        if proposal.verb == Verb::Get && self.identity.settings.reads == Reads::Index {
             self.read(from, attempt, key, fx);
         } else {
             self.propose(from, Waiting { number, attempt, place: None }, body, fx);
@@ -111,7 +111,7 @@ impl Server {
 
     /// Tells those whose entry was to stand where another one is committed now.
     fn settle_overwritten(&mut self, place: Place, own_answer: Option<Answer>, fx: &mut Hands<'_>) {
-        if self.clients > 0
+        if self.identity.clients > 0
             && let Some((client, waiting)) = self.requests.take_overwritten(place)
         {
             fx.mark("proposal overwritten by another leader");
@@ -128,11 +128,11 @@ impl Server {
 
     /// A script asks this server itself; it proposes only if it leads.
     pub(super) fn propose_own(&mut self, op: OpId, operation: &Operation, fx: &mut Hands<'_>) {
-        let number = u64::from(self.incarnation) << 32 | u64::from(op.0);
-        let body = encode(Author::of(self.id), number, operation);
+        let number = u64::from(self.session) << 32 | u64::from(op.0);
+        let body = encode(Author::of(self.identity.id), number, operation);
         let leads = self.core.role() == Role::Leader;
         // Without a leader the core has to refuse it; with another one it would be passed on and could come in twice.
-        let passed_on = !leads && self.forwarding && server(self.core.leader()).is_some();
+        let passed_on = !leads && self.identity.settings.forwarding && server(self.core.leader()).is_some();
         if passed_on || self.core.propose(body).is_err() {
             fx.reply(op, Reply::Refused);
             return;

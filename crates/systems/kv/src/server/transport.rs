@@ -2,6 +2,7 @@
 
 use super::{Hands, Server};
 use crate::message::{KvMessage, Session, core_id, server};
+use crate::options::Settings;
 use crate::timer::KvTimer;
 use whitewater_check::{Refusal, RefusalReason};
 use whitewater_raft::{Message, MessageKind, StepError};
@@ -31,8 +32,8 @@ impl Server {
         message: Message,
         fx: &mut Hands<'_>,
     ) {
-        if session != self.incarnation {
-            fx.send(from, KvMessage::Broken { session, granted: self.incarnation });
+        if session != self.session {
+            fx.send(from, KvMessage::Broken { session, granted: self.session });
             return;
         }
         let kind = message.kind;
@@ -43,24 +44,32 @@ impl Server {
         }
     }
 
+    /// No answer came from a peer.
+    pub(super) fn connect_again(&mut self, peer: NodeId, fx: &mut Hands<'_>) {
+        if self.outgoing[peer.position()].is_connecting() {
+            self.connect(peer, fx);
+        }
+    }
+
     /// Asks a peer for a session, and again if no answer comes.
     pub(super) fn connect(&mut self, peer: NodeId, fx: &mut Hands<'_>) {
         let nonce = self.outgoing[peer.position()].connect();
         fx.send(peer, KvMessage::Connect { nonce });
-        fx.set_timer(KvTimer::Connect(peer), self.election_timeout.part(2), self.election_timeout);
+        let timeout = self.identity.settings.election_timeout();
+        fx.set_timer(KvTimer::Connect(peer), timeout.part(2), timeout);
     }
 
     pub(super) fn session_granted(&mut self, peer: NodeId, nonce: u32, session: Session, fx: &mut Hands<'_>) {
         if self.outgoing[peer.position()].granted(nonce, session) {
             fx.cancel_timer(KvTimer::Connect(peer));
-            let (low, high) = self.session_start;
+            let Settings { session_start_low: low, session_start_high: high, .. } = self.identity.settings;
             fx.set_timer(KvTimer::SessionReady(peer), low, high);
         }
     }
 
     pub(super) fn session_started(&mut self, peer: NodeId) {
-        let started = self.outgoing[peer.position()].started();
-        debug_assert!(started, "the timer of a session runs only while it starts");
+        // A timer that was held back may come when the session it was for is gone.
+        self.outgoing[peer.position()].started();
     }
 
     /// The peer was restarted and knows nothing of what was sent to it.

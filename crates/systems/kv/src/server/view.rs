@@ -40,6 +40,11 @@ impl LogView for Server {
     }
 
     #[inline]
+    fn memory_last_index(&self) -> u64 {
+        self.core.last_index()
+    }
+
+    #[inline]
     fn commit(&self) -> u64 {
         self.core.commit_index()
     }
