@@ -1,6 +1,6 @@
 //! Histories made by hand: each client rule fires on one, is silent beside it, and is missed when it is blind.
 
-use crate::client::{Answer, Ask, ClientRules, Once};
+use super::{Answer, Ask, ClientRules, Once};
 use whitewater_sim::{OpId, Violation};
 
 type Going = Result<(), Violation>;

@@ -1,7 +1,7 @@
 //! A value that was read, held against the writes that are known.
 
-use crate::client::{
-    ACKNOWLEDGED_KEPT, APPLIED_ONCE, Ask, ClientRules, FINAL_DURABILITY, NO_PHANTOM, Once, Operation,
+use super::history::{
+    ACKNOWLEDGED_KEPT, APPLIED_ONCE, Ask, FINAL_DURABILITY, History, NO_PHANTOM, Once, Operation,
     READS_MONOTONIC, State, WRITES_IN_ORDER,
 };
 use whitewater_sim::{OpId, Violation};
@@ -31,41 +31,41 @@ pub(crate) struct Value<'a> {
 }
 
 impl Value<'_> {
-    pub(crate) fn check(&self, rules: &ClientRules, book: &mut KeyBook) -> Result<(), Violation> {
-        self.check_phantoms(rules)?;
+    pub(crate) fn check(&self, history: &History, book: &mut KeyBook) -> Result<(), Violation> {
+        self.check_phantoms(history)?;
         book.sorted.clear();
         book.sorted.extend_from_slice(self.tokens);
         book.sorted.sort_unstable();
         let repeated = book.sorted.windows(2).any(|pair| pair[0] == pair[1]);
-        if repeated && rules.once == Once::Claimed && book.shared_tokens.is_empty() {
-            rules.broken(APPLIED_ONCE, || format!("{self} holds a write more than once"))?;
+        if repeated && history.once == Once::Claimed && book.shared_tokens.is_empty() {
+            history.broken(APPLIED_ONCE, || format!("{self} holds a write more than once"))?;
         }
         // Where a write may take effect again later, one that replaces the value leaves no order behind it.
-        let ordered = rules.once == Once::Claimed || self.replacement(rules).is_none();
+        let ordered = history.once == Once::Claimed || self.replacement(history).is_none();
         if ordered && book.shared_tokens.is_empty() {
             if !repeated {
-                self.check_order(rules)?;
+                self.check_order(history)?;
             }
-            self.check_monotonic(rules, book)?;
+            self.check_monotonic(history, book)?;
         }
-        self.check_kept(rules, book)
+        self.check_kept(history, book)
     }
 
-    fn write<'r>(&self, rules: &'r ClientRules, token: u64) -> Option<(OpId, &'r Operation)> {
-        let op = *rules.writes.get(&token)?;
-        Some((op, rules.operation(op)))
+    fn write<'r>(&self, history: &'r History, token: u64) -> Option<(OpId, &'r Operation)> {
+        let op = *history.writes.get(&token)?;
+        Some((op, history.operation(op)))
     }
 
     /// The write that replaced what was there before, if the value shows one.
-    fn replacement<'r>(&self, rules: &'r ClientRules) -> Option<&'r Operation> {
-        let (_, write) = self.tokens.first().and_then(|&token| self.write(rules, token))?;
+    fn replacement<'r>(&self, history: &'r History) -> Option<&'r Operation> {
+        let (_, write) = self.tokens.first().and_then(|&token| self.write(history, token))?;
         (write.ask != Ask::Append).then_some(write)
     }
 
     /// Nothing was invented: each part was written to this key, and only the first may have replaced what was there.
-    fn check_phantoms(&self, rules: &ClientRules) -> Result<(), Violation> {
+    fn check_phantoms(&self, history: &History) -> Result<(), Violation> {
         for (place, &token) in self.tokens.iter().enumerate() {
-            let message = match self.write(rules, token) {
+            let message = match self.write(history, token) {
                 None => format!("{self} holds {token} at place {place}, which nobody wrote"),
                 Some((op, write)) if write.key != self.key => {
                     format!("{self} holds what {op} wrote to another key")
@@ -80,18 +80,18 @@ impl Value<'_> {
                 }
                 Some(_) => continue,
             };
-            rules.broken(NO_PHANTOM, || message)?;
+            history.broken(NO_PHANTOM, || message)?;
         }
         Ok(())
     }
 
     /// No write stands before one that was acknowledged before it began.
-    fn check_order(&self, rules: &ClientRules) -> Result<(), Violation> {
+    fn check_order(&self, history: &History) -> Result<(), Violation> {
         let mut latest = 0;
         for &token in self.tokens {
-            let Some((op, write)) = self.write(rules, token) else { continue };
+            let Some((op, write)) = self.write(history, token) else { continue };
             if write.done < latest {
-                return rules.broken(WRITES_IN_ORDER, || {
+                return history.broken(WRITES_IN_ORDER, || {
                     format!("{self} holds what {op} wrote behind a write that began only after {op} was done")
                 });
             }
@@ -101,19 +101,19 @@ impl Value<'_> {
     }
 
     /// Every write that was acknowledged before the read began is there, or what replaced it is.
-    fn check_kept(&self, rules: &ClientRules, book: &KeyBook) -> Result<(), Violation> {
-        let replacement = self.replacement(rules);
+    fn check_kept(&self, history: &History, book: &KeyBook) -> Result<(), Violation> {
+        let replacement = self.replacement(history);
         for &op in &book.acknowledged {
-            let write = rules.operation(op);
+            let write = history.operation(op);
             if write.done >= self.invoked {
                 break;
             }
             let replaced =
-                replacement.is_some_and(|by| rules.once == Once::NotClaimed || by.done > write.invoked);
+                replacement.is_some_and(|by| history.once == Once::NotClaimed || by.done > write.invoked);
             let there = replaced || book.sorted.binary_search(&write.token).is_ok();
             if !there && !book.shared_tokens.contains(&write.token) {
                 let rule = if self.is_final { FINAL_DURABILITY } else { ACKNOWLEDGED_KEPT };
-                return rules.broken(rule, || {
+                return history.broken(rule, || {
                     format!("{self} does not hold what {op} wrote, and {op} was acknowledged")
                 });
             }
@@ -122,13 +122,13 @@ impl Value<'_> {
     }
 
     /// What reads returned before this one began is there, or what replaced it is.
-    fn check_monotonic(&self, rules: &ClientRules, book: &mut KeyBook) -> Result<(), Violation> {
+    fn check_monotonic(&self, history: &History, book: &mut KeyBook) -> Result<(), Violation> {
         let grown = self.tokens.starts_with(&book.newest);
         if !grown && book.newest_done < self.invoked {
             let replaced = self.tokens.first() != book.newest.first()
-                && self.replacement(rules).is_some_and(|by| by.done > book.newest_invoked(rules));
+                && self.replacement(history).is_some_and(|by| by.done > book.newest_invoked(history));
             if !replaced {
-                return rules.broken(READS_MONOTONIC, || {
+                return history.broken(READS_MONOTONIC, || {
                     format!("{self} is older than what a read returned that was done before this one began")
                 });
             }
@@ -136,7 +136,7 @@ impl Value<'_> {
         if grown || book.newest_done < self.invoked {
             book.newest.clear();
             book.newest.extend_from_slice(self.tokens);
-            book.newest_done = rules.now;
+            book.newest_done = history.now;
         }
         Ok(())
     }
@@ -144,8 +144,8 @@ impl Value<'_> {
 
 impl KeyBook {
     /// When the latest of the writes began that the newest read showed.
-    fn newest_invoked(&self, rules: &ClientRules) -> u64 {
-        let begun = |token| rules.writes.get(token).map_or(0, |&op| rules.operation(op).invoked);
+    fn newest_invoked(&self, history: &History) -> u64 {
+        let begun = |token| history.writes.get(token).map_or(0, |&op| history.operation(op).invoked);
         self.newest.iter().map(begun).max().unwrap_or(0)
     }
 }
