@@ -13,7 +13,7 @@ use whitewater_sim::{Cluster, Link, Node, NodeId, SERVERS_MAX, Span, Timing};
 /// pass before the others know. Where only a bare majority is left, any second candidate spoils the round: below 0.5.
 /// So 10, 20 or 34 rounds all fail with a probability below 10^-10. Without pre-vote a server whose log is too old spoils
 /// the rounds in which it comes first; at least half of a whole cluster can be elected, which takes 34 rounds again.
-/// [`SERVICE_TIMEOUTS`] remain for what follows.
+/// Six timeouts remain for what follows.
 pub const SETTLE_TIMEOUTS: u64 = 40;
 
 /// What old leases, the steps after an election, catching up and serving take at most, in longest election timeouts.
