@@ -48,12 +48,11 @@ impl Log {
         log
     }
 
-    /// Writes what a Ready wants stored and asks for it to be durable. The log in memory stays as it is until
-    /// [`Log::stored`].
+    /// Writes what a Ready wants stored. The log in memory stays as it is until [`Log::stored`].
     ///
     /// # Errors
     /// The disk failed; what was written is lost.
-    pub fn store(&mut self, ready: &Ready, disk: &mut Disk) -> Result<Sync, DiskError> {
+    pub fn write(&mut self, ready: &Ready, disk: &mut Disk) -> Result<(), DiskError> {
         self.scratch.clear();
         if let Some(state) = ready.hard_state {
             write_hard_state(&mut self.scratch, state);
@@ -65,6 +64,14 @@ impl Log {
         if !self.scratch.is_empty() {
             disk.append(self.file, &self.scratch)?;
         }
+        Ok(())
+    }
+
+    /// Asks for everything that was written to be durable.
+    ///
+    /// # Errors
+    /// The disk failed; what was written since the last sync is lost.
+    pub fn sync(&mut self, disk: &mut Disk) -> Result<Sync, DiskError> {
         disk.sync(self.file)
     }
 

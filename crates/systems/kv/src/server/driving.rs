@@ -32,16 +32,18 @@ impl Server {
         for message in ready.messages.drain(..immediate) {
             self.send(message, fx);
         }
-        if !ready.must_sync {
-            self.finish(ready, fx);
-            return;
-        }
-        match self.core.storage_mut().store(&ready, fx.disk()) {
-            Ok(Sync::Done) => {
+        let log = self.core.storage_mut();
+        let written = log.write(&ready, fx.disk());
+        // A commit index alone may be lost; the next sync takes it along.
+        let synced =
+            written.and_then(|()| if ready.must_sync { log.sync(fx.disk()).map(Some) } else { Ok(None) });
+        match synced {
+            Ok(None) => self.finish(ready, fx),
+            Ok(Some(Sync::Done)) => {
                 self.stored(&ready);
                 self.finish(ready, fx);
             }
-            Ok(Sync::Pending(ticket)) => {
+            Ok(Some(Sync::Pending(ticket))) => {
                 self.writing = Some(ticket);
                 self.ready = ready;
             }
