@@ -4,11 +4,13 @@ mod durable;
 mod needless;
 mod owed;
 mod rows;
+mod votes;
 
 pub use durable::AnnouncedIsDurable;
 pub use needless::NeedlessElection;
 pub use owed::{Debts, Owed};
 pub use rows::{RowsInOrder, RowsKept};
+pub use votes::VoteNeedsRows;
 
 use crate::command::{Command, Reply};
 use crate::node::RelayNode;
@@ -28,6 +30,9 @@ pub mod claims {
     /// See [`super::AnnouncedIsDurable`].
     pub const ANNOUNCED_IS_DURABLE: Claim =
         ("announced-is-durable", "A node announces no term and no vote that a crash could take from it.");
+    /// See [`super::VoteNeedsRows`].
+    pub const VOTE_NEEDS_ROWS: Claim =
+        ("vote-needs-rows", "A node chooses only a candidate that has every row it has itself.");
     /// See [`super::RowsInOrder`].
     pub const ROWS_IN_ORDER: Claim =
         ("rows-in-order", "A node has of each origin an unbroken beginning of what that origin wrote.");
@@ -88,6 +93,7 @@ impl RelayMonitor {
             (once.name(), once.claim()),
             (MonotonicTerms.name(), MonotonicTerms.claim()),
             claims::ANNOUNCED_IS_DURABLE,
+            claims::VOTE_NEEDS_ROWS,
             claims::ROWS_IN_ORDER,
             claims::ROWS_KEPT,
             claims::LEADER_ELECTED,
@@ -151,6 +157,10 @@ impl Monitor<RelayNode> for RelayMonitor {
         self.election_safety.wake(&change)?;
         self.vote_once.wake(&change)?;
         self.monotonic_terms.wake(&change)?;
+        if let Some(candidate) = VoteNeedsRows::choice(&change, fresh) {
+            let rows = &self.rows_in_order;
+            VoteNeedsRows.observe(node, rows.of(node), candidate, rows.of(candidate))?;
+        }
         self.rows_kept.observe(node, view, fresh)?;
         self.rows_in_order.observe(node, view)?;
         if fresh {

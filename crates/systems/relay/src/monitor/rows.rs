@@ -23,6 +23,11 @@ impl Default for RowsInOrder {
 }
 
 impl RowsInOrder {
+    /// What a node had on disk as of its last event.
+    pub fn of(&self, node: NodeId) -> &Vclock {
+        &self.seen[node.index()]
+    }
+
     /// Looks at a node after an event.
     ///
     /// # Errors
