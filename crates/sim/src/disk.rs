@@ -287,6 +287,11 @@ impl Disk {
         self.die_at_call = Some(self.calls + calls.max(1));
     }
 
+    /// From now on no sync fails any more: faults are over.
+    pub(crate) fn heal(&mut self) {
+        self.timing.failures = 0;
+    }
+
     /// Takes [`Disk::die_after`] back.
     pub(crate) fn die_never(&mut self) {
         self.die_at_call = None;

@@ -335,3 +335,30 @@ fn what_is_owed_and_never_paid_is_the_verdict_at_the_bound() {
     assert_eq!(outcome.verdict, Verdict::Violated(broken("still noise")));
     assert_eq!(outcome.time, Time::ZERO + script.horizon + script.settle.limit);
 }
+
+/// Writes once a phase and owes nothing.
+struct Writer;
+
+impl Monitor<Toy> for Writer {
+    fn observe(&mut self, _: &Seen<'_, Toy>, _: &Cluster<Toy>) -> Result<(), Violation> {
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Phase, _: Time, _: &Cluster<Toy>, inject: &mut Vec<(NodeId, Order)>) {
+        inject.push((n(1), Order::Write(1)));
+    }
+
+    fn owed(&mut self, _: Time, _: &Cluster<Toy>) -> Progress {
+        Progress::Done
+    }
+}
+
+#[test]
+fn no_sync_fails_any_more_once_faults_are_over() {
+    let disk = DiskTiming { failures: u16::MAX, ..DiskTiming::default() };
+    let failing =
+        |script: &Script| World::<Toy, _>::new(script, Manner::default(), Writer, true).unwrap().run();
+    let early = failing(&Script { disk, ..short(vec![order(at(5), n(1), "write 7")]) });
+    assert!(matches!(early.verdict, Verdict::Crashed { .. }), "the toy does not stand a failed sync");
+    assert_eq!(failing(&Script { disk, ..short(vec![]) }).verdict, Verdict::Pass);
+}
