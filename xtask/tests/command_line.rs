@@ -312,7 +312,8 @@ fn where_there_is_no_scenario_nothing_is_clean() {
 
 #[test]
 fn without_a_terminal_a_line_of_figures_is_written_every_ten_seconds() {
-    let search = run("fuzz --system relay --for 11s --keep-going");
+    let search = run("fuzz --system relay --for 11s --keep-going --message-format json");
+    assert_eq!(search.of_type("progress").len(), 1, "programs get one as well");
     let figures: Vec<_> = search.err.lines().filter(|line| line.starts_with('#')).collect();
     assert_eq!(figures.len(), 1, "{}", search.err);
     for word in ["fail", "marks", "runs/s", "t=1"] {
