@@ -84,11 +84,11 @@ impl<S: Storage> Log<S> {
         if let Some(term) = self.unstable.term(index) {
             return Ok(term);
         }
-        if index + 1 < self.first_index() {
-            return Err(StorageError::Compacted);
-        }
         if index > self.last_index() {
             return Err(StorageError::Unavailable);
+        }
+        if index + 1 < self.first_index() {
+            return Err(StorageError::Compacted);
         }
         self.storage.term(index)
     }

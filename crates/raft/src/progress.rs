@@ -70,7 +70,8 @@ impl Progress {
         self.enter(ProgressState::Snapshot);
         self.pending_snapshot = snapshot_index;
         self.requested_snapshot = 0;
-        self.next_index = snapshot_index + 1;
+        // A snapshot that was asked for may end before what the peer is known to have.
+        self.next_index = snapshot_index.max(self.match_index) + 1;
         self.sent_commit = snapshot_index;
     }
 

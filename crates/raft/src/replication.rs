@@ -117,7 +117,7 @@ impl<S: Storage> Raft<S> {
     /// The entries cannot be read: if they were compacted, the peer needs a snapshot; otherwise it has to wait.
     fn send_snapshot_instead(&mut self, at: usize, error: &StorageError) -> bool {
         match error {
-            StorageError::Compacted | StorageError::Unavailable => self.maybe_send_snapshot(at),
+            StorageError::Compacted => self.maybe_send_snapshot(at),
             _ => false,
         }
     }

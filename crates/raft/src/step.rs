@@ -76,7 +76,8 @@ impl<S: Storage> Raft<S> {
             return Err(StepError::MissingSender);
         }
         if message.from == self.id {
-            let own_promise = kind.is_promise() && async_storage_writes;
+            // A node never refuses itself anything.
+            let own_promise = kind.is_promise() && !message.reject && async_storage_writes;
             if !may_be_local && !own_promise && kind != MessageKind::TransferLeader {
                 return Err(StepError::LocalMessage);
             }
