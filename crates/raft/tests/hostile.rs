@@ -40,7 +40,6 @@ fn the_torment_reaches_every_role_and_every_kind_of_refusal() {
         "MalformedRead",
         "MalformedAppend",
         "MalformedSnapshot",
-        "ConflictsWithCommitted",
         "CommitBeyondLog",
         "AckBeyondLog",
         "AppliedBeyondCommit",
