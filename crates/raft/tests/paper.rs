@@ -152,7 +152,8 @@ fn a_candidate_without_an_outcome_starts_another_election() {
 fn a_majority_of_votes_in_one_round_makes_a_leader_and_less_does_not() {
     use Role::{Candidate, Follower, Leader};
     // Group size, who answers and how, the role that follows.
-    let cases: [(u64, &[(NodeId, bool)], Role); 12] = [
+    type Answers<'a> = &'a [(NodeId, bool)];
+    let cases: [(u64, Answers<'_>, Role); 12] = [
         (1, &[], Leader),
         (3, &[(2, true), (3, true)], Leader),
         (3, &[(2, true)], Leader),
@@ -387,7 +388,8 @@ fn a_follower_checks_the_entry_before_the_new_ones() {
 /// that follow it", "append any new entries not already in the log".
 #[test]
 fn a_follower_replaces_what_conflicts_and_keeps_what_does_not() {
-    let cases: [((u64, u64), &[u64], &[u64], u64); 4] = [
+    type Terms<'a> = &'a [u64];
+    let cases: [((u64, u64), Terms<'_>, Terms<'_>, u64); 4] = [
         ((2, 2), &[3], &[1, 2, 3], 3),
         ((1, 1), &[3, 4], &[1, 3, 4], 2),
         ((0, 0), &[1], &[1, 2], 3),

@@ -4,12 +4,13 @@
 
 mod torment;
 
+use std::process::ExitCode;
 use torment::Torment;
 
 /// Steps in one life of a node; a fresh one starts from another state.
 const STEPS_PER_LIFE: u64 = 1_000;
 
-fn main() {
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let number = |name: &str, default: u64| {
         let at = arguments.iter().position(|argument| argument == name);
@@ -29,7 +30,7 @@ fn main() {
         }));
         if lived.is_err() {
             println!("panic with --seed {seed}");
-            std::process::exit(1);
+            return ExitCode::FAILURE;
         }
         seen.merge(&torment.seen);
         done += life;
@@ -37,4 +38,5 @@ fn main() {
     }
     println!("{done} steps without a panic, seeds {first_seed}..{seed}");
     println!("roles reached: {:?}; refusals: {:?}", seen.roles, seen.refusals);
+    ExitCode::SUCCESS
 }

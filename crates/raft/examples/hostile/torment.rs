@@ -45,7 +45,7 @@ struct FailingStorage {
 impl FailingStorage {
     fn check(&self) -> Result<(), StorageError> {
         self.reads.set(self.reads.get() + 1);
-        if self.fails_every == 0 || self.reads.get() % self.fails_every != 0 {
+        if self.fails_every == 0 || !self.reads.get().is_multiple_of(self.fails_every) {
             return Ok(());
         }
         let errors = [StorageError::Compacted, StorageError::Unavailable, StorageError::Other("read failed")];
