@@ -111,6 +111,9 @@ pub fn payload_size_bytes(entries: &[Entry]) -> u64 {
 ///
 /// An entry larger than the limit travels alone, or it would never travel at all.
 pub fn fitting(entries: &[Entry], size_max_bytes: u64) -> usize {
+    if size_max_bytes == u64::MAX {
+        return entries.len();
+    }
     let mut size_bytes = 0u64;
     for (at, entry) in entries.iter().enumerate() {
         size_bytes += entry.encoded_size_bytes();

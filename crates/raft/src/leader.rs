@@ -50,7 +50,8 @@ impl<S: Storage> Raft<S> {
             ProgressState::Replicate => progress.inflights.free_up_to(acked),
             ProgressState::Snapshot => self.maybe_end_snapshot(at),
         }
-        if self.maybe_commit() {
+        // An acknowledgement of what is committed commits nothing.
+        if acked > self.log.committed && self.maybe_commit() {
             self.release_parked_reads();
             self.broadcast_append();
         } else if is_peer

@@ -101,9 +101,15 @@ impl Tracker {
 
     /// The largest index a quorum has acknowledged.
     pub(crate) fn committed_index(&self) -> u64 {
-        self.configuration
-            .voters
-            .committed_index_planted(|id| self.get(id).map(|peer| peer.match_index), self.planted)
+        let voters = &self.configuration.voters;
+        if voters.outgoing.is_empty() && voters.incoming.voters().len() == self.peers.len() {
+            // Everybody votes, and both lists are in the same order: no need to look anybody up.
+            let mut peers = self.peers.iter();
+            return voters
+                .incoming
+                .committed_index_planted(|_| peers.next().map(|peer| peer.match_index), self.planted);
+        }
+        voters.committed_index_planted(|id| self.get(id).map(|peer| peer.match_index), self.planted)
     }
 
     /// Whether a quorum of voters was heard of since the last check.

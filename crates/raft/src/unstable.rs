@@ -86,7 +86,19 @@ impl Unstable {
 
     /// Appends entries, and cuts off what was at or behind the index of the first.
     pub(crate) fn truncate_and_append(&mut self, entries: &[Entry]) {
-        let Some(first) = entries.first().map(|entry| entry.index) else { return };
+        let Some(first) = entries.first() else { return };
+        self.truncate_from(first.index);
+        self.entries.extend_from_slice(entries);
+    }
+
+    /// As [`Unstable::truncate_and_append`], for one entry that nobody else needs any more.
+    pub(crate) fn truncate_and_push(&mut self, entry: Entry) {
+        self.truncate_from(entry.index);
+        self.entries.push(entry);
+    }
+
+    /// Cuts off everything from the index `first` on.
+    fn truncate_from(&mut self, first: u64) {
         debug_assert!(first <= self.last_index() + 1, "an append left a gap in the log");
         if first <= self.offset {
             // The stable log is overwritten too, once the owner has stored these.
@@ -97,7 +109,6 @@ impl Unstable {
             self.entries.truncate((first - self.offset) as usize);
             self.offset_in_progress = self.offset_in_progress.min(first);
         }
-        self.entries.extend_from_slice(entries);
     }
 }
 
