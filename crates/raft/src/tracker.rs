@@ -61,19 +61,23 @@ impl Tracker {
     }
 
     /// Every member's progress in ascending order of ids.
+    #[inline]
     pub fn peers(&self) -> &[Progress] {
         &self.peers
     }
 
     /// The progress of a member.
+    #[inline]
     pub fn get(&self, id: NodeId) -> Option<&Progress> {
         self.position(id).map(|at| &self.peers[at])
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, id: NodeId) -> Option<&mut Progress> {
         self.position(id).map(|at| &mut self.peers[at])
     }
 
+    #[inline]
     pub(crate) fn position(&self, id: NodeId) -> Option<usize> {
         const SCAN_MAX: usize = 16;
         if self.peers.len() <= SCAN_MAX {
@@ -100,6 +104,7 @@ impl Tracker {
     }
 
     /// The largest index a quorum has acknowledged.
+    #[inline]
     pub(crate) fn committed_index(&self) -> u64 {
         let voters = &self.configuration.voters;
         if voters.outgoing.is_empty() && voters.incoming.voters().len() == self.peers.len() {

@@ -5,8 +5,8 @@
 use std::time::Instant;
 use whitewater_raft_bench::{Operation, Side, sides};
 
-const ROUNDS: usize = 25;
-const COUNT: u64 = 1_000;
+const ROUNDS: usize = 5;
+const COUNT: u64 = 2_000;
 
 fn main() {
     println!("nanoseconds per operation, median of {ROUNDS} rounds of {COUNT}, taken in turns");

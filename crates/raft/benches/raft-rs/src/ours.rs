@@ -18,7 +18,7 @@ impl Group {
     fn new(count: u64) -> Group {
         let nodes = (1..=count).map(|id| {
             let config =
-                Config { message_size_max_bytes: 1 << 20, inflight_count_max: 1 << 20, ..Config::new(id) };
+                Config { message_size_max_bytes: 1 << 20, inflight_count_max: 4_096, ..Config::new(id) };
             RawNode::new(config, MemoryStorage::with_voters(1..=count)).expect("a valid configuration")
         });
         let nodes = nodes.collect();

@@ -21,7 +21,7 @@ impl Group {
                 election_tick: 10,
                 heartbeat_tick: 1,
                 max_size_per_msg: 1 << 20,
-                max_inflight_msgs: 1 << 20,
+                max_inflight_msgs: 4_096,
                 ..Config::default()
             };
             let voters: Vec<u64> = (1..=count).collect();
