@@ -134,14 +134,16 @@ impl Torment {
         let mut dice = Dice(seed);
         let asynchronous = dice.one_in(3);
         let check_quorum = dice.one_in(2);
+        let message_size_max_bytes = dice.pick(&[0, 20, u64::MAX]);
+        let uncommitted_sizes = if message_size_max_bytes == 20 { [0, 20, 40] } else { [0, 1, 40] };
         let config = Config {
             election_ticks: 3,
             async_storage_writes: asynchronous,
             check_quorum,
             pre_vote: dice.one_in(2),
-            message_size_max_bytes: dice.pick(&[0, 20, u64::MAX]),
+            message_size_max_bytes,
             committed_size_max_bytes: dice.pick(&[0, 1, 40]),
-            uncommitted_size_max_bytes: dice.pick(&[0, 1, 40]),
+            uncommitted_size_max_bytes: dice.pick(&uncommitted_sizes),
             inflight_count_max: dice.pick(&[1, 2, 256]),
             read_mode: if check_quorum && dice.one_in(2) { ReadMode::LeaseBased } else { ReadMode::Safe },
             disable_proposal_forwarding: dice.one_in(4),
