@@ -23,6 +23,9 @@ impl MemoryStorage {
     }
 
     /// A storage of a group with the given voters, at index 0.
+    ///
+    /// The log does not tell who was there in the beginning. A node that joins such a group later is either given the same
+    /// voters to start with, or finds the first entries compacted away and gets a snapshot.
     pub fn with_voters(voters: impl IntoIterator<Item = NodeId>) -> MemoryStorage {
         let mut storage = MemoryStorage::default();
         storage.snapshot.conf_state =

@@ -176,6 +176,23 @@ fn a_new_leader_parks_reads_until_it_has_committed_an_entry_of_its_term() {
     assert_eq!(cluster.node(1).reads, [(1, b"early".to_vec())]);
 }
 
+/// In etcd a single voter answers at once, with a commit index that a crash may have taken back.
+#[test]
+fn a_single_voter_parks_reads_as_well_after_a_restart_that_lost_the_commit_index() {
+    let mut memory = MemoryStorage::with_voters([1]);
+    memory.append(&common::log(&[1, 1]));
+    memory.set_hard_state(whitewater_raft::HardState { term: 1, vote: 1, commit: 0 });
+    let mut node = Node::new(Config::new(1), memory);
+    node.raw.campaign();
+    let ready = node.raw.ready();
+    node.persist(&ready);
+    node.raw.advance();
+    assert_eq!((node.raw.role(), node.raw.commit_index()), (Role::Leader, 0));
+    node.raw.read_index("early");
+    node.drain();
+    assert_eq!(node.reads, [(3, b"early".to_vec())]);
+}
+
 #[test]
 fn a_lease_answers_at_once_and_a_single_voter_as_well() {
     let lease = |id| Config { check_quorum: true, read_mode: ReadMode::LeaseBased, ..Config::new(id) };
