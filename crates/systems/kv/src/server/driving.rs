@@ -8,7 +8,7 @@ impl Server {
     /// Works off the core until it wants nothing more, or has to wait for the disk.
     pub(super) fn pump(&mut self, fx: &mut Hands<'_>) {
         while self.writing.is_none() && !self.halted && self.core.has_ready() {
-            let mut ready = std::mem::take(&mut self.ready);
+            let mut ready = self.ready.take().unwrap_or_default();
             self.core.ready_into(&mut ready);
             self.carry_out(ready, fx);
         }
@@ -25,7 +25,7 @@ impl Server {
         }
     }
 
-    fn carry_out(&mut self, mut ready: Ready, fx: &mut Hands<'_>) {
+    fn carry_out(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
         self.follow_log();
         // What promises nothing goes out before anything is durable: the leader writes while its followers write.
         let immediate = ready.immediate_messages().len();
@@ -40,12 +40,12 @@ impl Server {
         match synced {
             Ok(None) => self.finish(ready, fx),
             Ok(Some(Sync::Done)) => {
-                self.stored(&ready);
+                self.stored(&mut ready);
                 self.finish(ready, fx);
             }
             Ok(Some(Sync::Pending(ticket))) => {
                 self.writing = Some(ticket);
-                self.ready = ready;
+                self.ready = Some(ready);
             }
             Err(_) => self.halt(fx),
         }
@@ -57,13 +57,13 @@ impl Server {
             return;
         }
         self.writing = None;
-        let ready = std::mem::take(&mut self.ready);
-        self.stored(&ready);
+        let Some(mut ready) = self.ready.take() else { return };
+        self.stored(&mut ready);
         self.finish(ready, fx);
     }
 
     /// What the Ready stores would survive a crash now.
-    fn stored(&mut self, ready: &Ready) {
+    fn stored(&mut self, ready: &mut Ready) {
         let log = self.core.storage_mut();
         log.stored(ready);
         // Entries may have been replaced in the core's log while they were written.
@@ -75,7 +75,7 @@ impl Server {
     }
 
     /// What the Ready stores is durable: keep the promises, apply, and tell the core.
-    fn finish(&mut self, mut ready: Ready, fx: &mut Hands<'_>) {
+    fn finish(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
         for message in ready.messages.drain(..) {
             self.send(message, fx);
         }
@@ -87,6 +87,6 @@ impl Server {
         }
         self.serve_reads(fx);
         self.core.advance();
-        self.ready = ready;
+        self.ready = Some(ready);
     }
 }

@@ -48,8 +48,8 @@ pub struct Server {
     spine: Spine,
     /// Up to where what the spine shows is durable.
     durable: u64,
-    /// What the core wants done; kept while it is being written.
-    ready: Ready,
+    /// What the core wants done, while it is being written; at other times memory for the next one.
+    ready: Option<Box<Ready>>,
     /// The sync that `ready` waits for.
     writing: Option<Ticket>,
     ticking: Ticking,
@@ -84,7 +84,7 @@ impl Server {
             core,
             durable: spine.last(),
             spine,
-            ready: Ready::default(),
+            ready: None,
             writing: None,
             ticking: Ticking::new(settings.tick, now, phase),
             outgoing: vec![Outgoing::new(); identity.servers],
