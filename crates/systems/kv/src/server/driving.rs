@@ -1,7 +1,8 @@
 //! Doing what the core wants done: write, send, apply, answer, in the order that keeps promises.
 
 use super::{Hands, Server};
-use whitewater_raft::{Ready, Storage};
+use crate::marks;
+use whitewater_raft::{Ready, Role, Storage};
 use whitewater_sim::{Sync, Ticket};
 
 impl Server {
@@ -14,19 +15,25 @@ impl Server {
         }
         if self.writing.is_some() {
             // What came in meanwhile is in the core's log, though not in a Ready yet.
-            self.follow_log();
+            self.follow_log(fx);
+            if self.core.role() == Role::Leader && self.core.storage().hard_state().term < self.core.term() {
+                fx.mark(marks::WON_WHILE_WRITING);
+            }
         }
     }
 
     /// Brings what is shown of the log up to the core's.
-    fn follow_log(&mut self) {
-        if let Some(from) = self.spine.follow(self.core.unstable_entries()) {
-            self.durable = self.durable.min(from - 1);
+    fn follow_log(&mut self, fx: &mut Hands<'_>) {
+        if let Some(from) = self.spine.follow(self.core.unstable_entries())
+            && from <= self.durable
+        {
+            fx.mark(marks::DURABLE_CUT);
+            self.durable = from - 1;
         }
     }
 
     fn carry_out(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
-        self.follow_log();
+        self.follow_log(fx);
         // What promises nothing goes out before anything is durable: the leader writes while its followers write.
         let immediate = ready.immediate_messages().len();
         for message in ready.messages.drain(..immediate) {
@@ -83,6 +90,9 @@ impl Server {
             self.apply(entry, fx);
         }
         for read in ready.read_states.drain(..) {
+            if read.index > self.applied {
+                fx.mark(marks::READ_WAITED);
+            }
             self.requests.read_at(&read.context, read.index);
         }
         self.serve_reads(fx);

@@ -10,6 +10,7 @@ mod view;
 use crate::command::{Command, Reply};
 use crate::log::Log;
 use crate::machine::Machine;
+use crate::marks;
 use crate::message::{KvMessage, Session, core_id, first_session};
 use crate::node::KvNode;
 use crate::options::Settings;
@@ -111,6 +112,7 @@ impl Server {
     pub(crate) fn handle(&mut self, now: LocalTime, input: Input<KvNode>, fx: &mut Hands<'_>) {
         if self.halted {
             if matches!(input, Input::Timeout(KvTimer::Restart)) {
+                fx.mark(marks::STARTED_AGAIN);
                 *self = Server::start(self.identity.clone(), self.session + 1, now, fx);
             }
             return;
@@ -176,7 +178,6 @@ impl Server {
     fn halt(&mut self, fx: &mut Hands<'_>) {
         self.halted = true;
         self.writing = None;
-        fx.mark("halted by a failed sync");
         fx.cancel_timer(KvTimer::Tick);
         for peer in self.peers() {
             fx.cancel_timer(KvTimer::Connect(peer));

@@ -1,6 +1,7 @@
 //! Sessions of a server, and what travels in them.
 
 use super::{Hands, Server};
+use crate::marks;
 use crate::message::{KvMessage, Session, core_id, server};
 use crate::options::Settings;
 use crate::timer::KvTimer;
@@ -16,7 +17,7 @@ impl Server {
             Some(session) => fx.send(peer, KvMessage::Raft { session, message }),
             None => {
                 if message.kind == MessageKind::Append {
-                    fx.mark("append lost for want of a session");
+                    fx.mark(marks::APPEND_WITHOUT_SESSION);
                 }
                 self.core.report_unreachable(message.to);
                 let lost = KvMessage::Raft { session: 0, message };
@@ -35,6 +36,9 @@ impl Server {
         if session != self.session {
             fx.send(from, KvMessage::Broken { session, granted: self.session });
             return;
+        }
+        if self.writing.is_some() {
+            fx.mark(marks::STEPPED_WHILE_WRITING);
         }
         let kind = message.kind;
         if let Err(error) = self.core.step(message) {
@@ -75,7 +79,7 @@ impl Server {
     /// The peer was restarted and knows nothing of what was sent to it.
     pub(super) fn session_broken(&mut self, peer: NodeId, session: Session, fx: &mut Hands<'_>) {
         if self.outgoing[peer.position()].broken(session) {
-            fx.mark("session broken by a restart");
+            fx.mark(marks::SESSION_BROKEN);
             fx.cancel_timer(KvTimer::SessionReady(peer));
             self.core.report_unreachable(core_id(peer));
             self.connect(peer, fx);
