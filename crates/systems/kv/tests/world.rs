@@ -203,3 +203,14 @@ fn a_run_is_the_same_twice_and_while_it_is_watched() {
         assert_eq!((first.hash, first.counters), (watched.hash, watched.counters));
     }
 }
+
+#[test]
+fn clusters_of_any_size_serve_their_clients() {
+    for servers in [1, 2, 4, 7, 9] {
+        let steps =
+            (0..10).map(|i| operation(at(500 + 30 * i), client(1), &format!("append a v{i}"))).collect();
+        let outcome = run(&Script { servers, ..quiet(steps) }, &Options::new());
+        assert_eq!(outcome.verdict, Verdict::Pass, "{servers} servers");
+        assert!(outcome.figures.acknowledged_writes >= 10, "{servers} servers");
+    }
+}
