@@ -36,3 +36,25 @@ fn what_is_committed_stays_and_a_healed_group_makes_progress() {
 fn what_is_committed_stays_in_many_more_runs() {
     run(1_000..21_000);
 }
+
+/// A planted bug proves that the net holds fish.
+///
+/// Bugs that only cost time or messages are missed by a test that looks at results; their scenarios are in `seeds.rs`.
+#[cfg(feature = "mutants")]
+#[test]
+fn planted_bugs_are_found() {
+    use whitewater_raft::Bug::{E04, R06, R14, SeedE1, SeedE3, SeedE4, SeedE5, SeedE7, SeedE9, SeedE12};
+    const RUNS_MAX: u64 = 1_500;
+    for bug in [SeedE1, SeedE3, SeedE4, SeedE5, SeedE7, SeedE9, SeedE12, E04, R06, R14] {
+        let found = (0..RUNS_MAX).any(|seed| {
+            let config = whitewater_raft::Config { bug: Some(bug), ..whitewater_raft::Config::new(1) };
+            let run = || {
+                let mut world = World::with(seed, config);
+                (0..4_000).for_each(|_| world.step());
+                world.settle();
+            };
+            std::panic::catch_unwind(run).is_err()
+        });
+        assert!(found, "{} goes unnoticed in {RUNS_MAX} runs", bug.id());
+    }
+}

@@ -52,6 +52,11 @@ pub(crate) struct World {
 impl World {
     /// A group of a drawn size with drawn options.
     pub(crate) fn new(seed: u64) -> World {
+        World::with(seed, Config::new(1))
+    }
+
+    /// A group of a drawn size with drawn options, and everything else from `given`.
+    pub(crate) fn with(seed: u64, given: Config) -> World {
         let mut dice = Dice::new(seed);
         let voters: Vec<NodeId> = (1..=dice.pick(&[1, 2, 3, 3, 4, 5])).collect();
         let base = Config {
@@ -63,7 +68,7 @@ impl World {
             inflight_count_max: dice.pick(&[1, 3, 256]),
             // Without it a removed leader goes on leading and takes no proposals: no progress is owed then.
             step_down_on_removal: true,
-            ..Config::new(1)
+            ..given
         };
         let nodes = (1..=NODES).map(|id| {
             let members = if voters.contains(&id) { voters.clone() } else { Vec::new() };
@@ -134,6 +139,14 @@ impl World {
             }
         }
         node.was_leader = node.raw.role() == Role::Leader;
+        for progress in node.raw.progress() {
+            let in_flight = progress.inflights.count() as u32;
+            assert!(
+                in_flight <= node.config.inflight_count_max,
+                "{in_flight} appends in flight to {}",
+                progress.id
+            );
+        }
     }
 
     /// Lets a node do some of what it wants done.

@@ -24,7 +24,7 @@ pub(crate) struct Done {
 pub(crate) struct Node {
     pub(crate) raw: RawNode<MemoryStorage>,
     pub(crate) was_leader: bool,
-    config: Config,
+    pub(crate) config: Config,
     /// The application: the last applied index, and a number for everything up to it.
     applied: u64,
     state: u64,
