@@ -58,6 +58,9 @@ pub struct Server {
     machine: Machine,
     applied: u64,
     requests: Requests,
+    /// Boxes of messages that came in, for messages that go out.
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    boxes: Vec<Box<whitewater_raft::Message>>,
     /// A sync failed and the process died of it; it is started again after a while.
     halted: bool,
     refusals: u32,
@@ -92,6 +95,7 @@ impl Server {
             machine: Machine::default(),
             applied: 0,
             requests: Requests::default(),
+            boxes: Vec::new(),
             halted: false,
             refusals: 0,
             last_refusal: None,
