@@ -61,6 +61,20 @@ fn an_id_is_found_in_a_text_and_by_itself_only() {
 mod without_bugs {
     use super::*;
 
+    const SAVED: &str = r#"{
+  "plan": 1,
+  "seed": "0x0000000000000000",
+  "rule": "panic",
+  "message": "it panicked",
+  "trace-hash": "0x00000000000000000000000000000000",
+  "system": "kv",
+  "profile": "swarm",
+  "options": {},
+  "bug": "R14",
+  "script": ["servers 3"]
+}
+"#;
+
     #[test]
     fn a_second_build_that_has_no_bugs_either_does_not_ask_for_a_third() {
         ended(command("fuzz --mutant R14 --runs 1").env("WHITEWATER_REBUILT", "1"))
@@ -69,7 +83,18 @@ mod without_bugs {
 
     #[test]
     fn where_there_is_no_cargo_no_bug_can_be_planted_and_that_is_said() {
-        for words in ["fuzz --mutant R14 --runs 1", "mutants R14", "replay --mutant R14 7"] {
+        let saved = folder("saved_by_a_build_with_bugs").join("saved.json");
+        fs::write(&saved, SAVED).unwrap();
+        let replay = format!("replay {}", saved.display());
+        for words in [
+            "fuzz --mutant R14 --runs 1",
+            "mutants R14",
+            "replay --mutant R14 7",
+            &replay,
+            "scenario run append-before-session-ready",
+            "scenario check append-before-session-ready",
+            "scenario show append-before-session-ready",
+        ] {
             ended(command(words).env("CARGO", "/no/such/cargo"))
                 .refused(2, &["/no/such/cargo", "cannot be started", "build of their own"]);
         }
@@ -95,8 +120,11 @@ mod without_bugs {
 
     #[test]
     fn what_needs_no_bug_is_not_built_anew() {
-        let plain = ended(command("fuzz --seed 7").env("CARGO", "/no/such/cargo"));
-        assert_eq!(plain.code, 0, "{plain:#?}");
+        for words in ["fuzz --seed 7", "scenario list", "scenario fmt --check", "scenario run leader-cut-off"]
+        {
+            let plain = ended(command(words).env("CARGO", "/no/such/cargo"));
+            assert_eq!(plain.code, 0, "{words}: {plain:#?}");
+        }
     }
 }
 
