@@ -262,9 +262,7 @@ impl Script {
                 self.network.delay_low, self.network.delay_high
             ));
         }
-        if self.disk.low > self.disk.high {
-            return Err(format!("sync {}..{}: the first is the longer one", self.disk.low, self.disk.high));
-        }
+        self.disk.validate()?;
         self.steps.iter().enumerate().try_for_each(|(at, step)| {
             step.check_moments().map_err(|wrong| format!("step {} {wrong}", at + 1))?;
             step.nodes().into_iter().try_for_each(|node| match self.has(node) {

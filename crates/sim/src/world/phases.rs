@@ -48,6 +48,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             self.director.steps[step].endless = endless;
         }
         self.director.stop_waiting();
+        for around in self.around.iter_mut().flatten() {
+            around.disk.heal();
+        }
         let delay_high = self.network.delay_high.min(self.script.settle.delay_high);
         self.network = Network {
             delay_low: self.network.delay_low.min(delay_high),
