@@ -17,7 +17,7 @@ pub enum Bug {
     TwoWrites,
     /// The old snapshot is removed before the new one is in force.
     OldSnapshotRemovedEarly,
-    /// A snapshot from a peer is stored, but the log before it is not given up in the same write.
+    /// A snapshot from a peer comes into force, and the log before it is given up in another write.
     SnapshotWithoutRestore,
     /// Entries that are overwritten stay in memory.
     CacheNotTruncated,

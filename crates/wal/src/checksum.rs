@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_single_flipped_bit_is_found_and_no_torn_tail_is_taken_for_one() {
-        let bytes: Vec<u8> = (0..60).map(|x| x * 37 + 11).collect();
+        let bytes: Vec<u8> = (0..60_u8).map(|x| x.wrapping_mul(37) | 1).collect();
         let right = checksum(&[&bytes]);
         for place in 0..bytes.len() * 8 {
             let mut wrong = bytes.clone();

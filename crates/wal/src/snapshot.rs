@@ -127,7 +127,10 @@ impl Wal {
         let mut record = Record { mark: Some(mark), ..Record::default() };
         if let Some((hard_state, entries)) = &saving.restore {
             record.hard_state = *hard_state;
-            record.restore = !self.options().has(Bug::SnapshotWithoutRestore);
+            if self.options().has(Bug::SnapshotWithoutRestore) {
+                let _ = self.write(disk, &Record { hard_state: *hard_state, ..record.clone() }, false)?;
+            }
+            record.restore = true;
             record.suffix = entries.first().map(|first| self.suffix(first.index, entries));
             if let Some(suffix) = &mut record.suffix
                 && suffix.first == mark.index + 1

@@ -6,17 +6,17 @@ use whitewater_wal::{Durability, Entry, HardState, Options, Recovered, Snapshot,
 
 /// What a log must say, without any of its means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Model {
-    pub(crate) hard_state: HardState,
+pub(super) struct Model {
+    pub(super) hard_state: HardState,
     /// Index of the entry before the first that must be there.
-    pub(crate) base: u64,
-    pub(crate) entries: BTreeMap<u64, (u64, Vec<u8>)>,
-    pub(crate) snapshot: Option<(u64, u64, Vec<u8>)>,
+    pub(super) base: u64,
+    pub(super) entries: BTreeMap<u64, (u64, Vec<u8>)>,
+    pub(super) snapshot: Option<(u64, u64, Vec<u8>)>,
 }
 
 /// One operation of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Op {
+pub(super) enum Op {
     /// One entry.
     Append,
     /// A new term with two entries.
@@ -40,7 +40,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    pub(crate) const ALL: [Op; 10] = [
+    pub(super) const ALL: [Op; 10] = [
         Op::Append,
         Op::AppendTwo,
         Op::Overwrite,
@@ -56,14 +56,14 @@ impl Op {
 
 /// A log with its disk, what it must say after each write, and how much of that it has promised.
 #[derive(Clone)]
-pub(crate) struct Bench {
-    pub(crate) disk: Disk,
-    pub(crate) wal: Wal,
-    pub(crate) options: Options,
+pub(super) struct Bench {
+    pub(super) disk: Disk,
+    pub(super) wal: Wal,
+    pub(super) options: Options,
     /// What the log must say after each write, the first being what it began with.
-    pub(crate) history: Vec<Model>,
+    pub(super) history: Vec<Model>,
     /// The newest of [`Bench::history`] that was said to be durable.
-    pub(crate) promised: usize,
+    pub(super) promised: usize,
     /// Tickets under way, with what each stands for: a state of the history, or a snapshot that is being written.
     waiting: Vec<(Ticket, Waiting)>,
 }
@@ -75,18 +75,18 @@ enum Waiting {
 }
 
 impl Bench {
-    pub(crate) fn new(timing: DiskTiming, key: Key, options: Options) -> Bench {
+    pub(super) fn new(timing: DiskTiming, key: Key, options: Options) -> Bench {
         let mut disk = Disk::new(timing, key);
         let (wal, _) = Wal::open(&mut disk, options.clone()).expect("an empty disk holds an empty log");
         Bench { disk, wal, options, history: vec![Model::default()], promised: 0, waiting: Vec::new() }
     }
 
-    pub(crate) fn model(&self) -> &Model {
+    pub(super) fn model(&self) -> &Model {
         self.history.last().expect("there is a beginning")
     }
 
     /// Does an operation. `None` if it means nothing at this moment. An error is one the log may lawfully answer.
-    pub(crate) fn run(&mut self, op: Op) -> Option<Result<(), WalError>> {
+    pub(super) fn run(&mut self, op: Op) -> Option<Result<(), WalError>> {
         let mut next = self.model().clone();
         let last = self.wal.last_index();
         let snapshot_index = next.snapshot.as_ref().map_or(0, |s| s.0);
@@ -244,7 +244,7 @@ impl Bench {
 
     /// Restarts on a disk that a crash has left, and holds the log against what it may lawfully say: any state from
     /// the newest promised to the newest that was begun. Returns what it said, to go on from there.
-    pub(crate) fn recover(&self, mut disk: Disk) -> Result<(Bench, Recovered), String> {
+    pub(super) fn recover(&self, mut disk: Disk) -> Result<(Bench, Recovered), String> {
         let (wal, recovered) =
             Wal::open(&mut disk, self.options.clone()).map_err(|error| error.to_string())?;
         let allowed = &self.history[self.promised..];
@@ -271,7 +271,7 @@ impl Model {
     }
 
     /// Gives up what the snapshot covers; entries there may be there or not.
-    fn compact(&mut self) {
+    pub(super) fn compact(&mut self) {
         let covered = self.snapshot.as_ref().map_or(0, |s| s.0);
         self.base = self.base.max(covered);
         self.entries.retain(|index, _| *index > covered);
@@ -282,7 +282,7 @@ impl Model {
     }
 
     /// What a log says that the model does not, if anything.
-    pub(crate) fn differs(&self, wal: &Wal) -> Option<String> {
+    pub(super) fn differs(&self, wal: &Wal) -> Option<String> {
         let snapshot = wal.snapshot().map(|s| (s.index, s.term, s.data.to_vec()));
         if wal.hard_state() != self.hard_state {
             return Some(format!("the hard state is {:?} and not {:?}", wal.hard_state(), self.hard_state));
@@ -305,32 +305,34 @@ impl Model {
 
 /// What a search tries.
 #[derive(Clone)]
-pub(crate) struct Search {
-    pub(crate) timing: DiskTiming,
-    pub(crate) key: Key,
-    pub(crate) options: Options,
+pub(super) struct Search {
+    pub(super) timing: DiskTiming,
+    pub(super) key: Key,
+    pub(super) options: Options,
+    /// What scripts are made of.
+    pub(super) alphabet: &'static [Op],
     /// What has happened before the script.
-    pub(crate) before: &'static [Op],
+    pub(super) before: &'static [Op],
     /// Storage calls a script may make.
-    pub(crate) calls: u64,
+    pub(super) calls: u64,
     /// Operations a script may have.
-    pub(crate) ops: usize,
+    pub(super) ops: usize,
     /// Where torn sectors are cut.
-    pub(crate) cut_bytes: usize,
+    pub(super) cut_bytes: usize,
 }
 
 /// How much a search has tried.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tried {
-    pub(crate) scripts: u64,
-    pub(crate) crash_points: u64,
-    pub(crate) crash_states: u64,
+pub(super) struct Tried {
+    pub(super) scripts: u64,
+    pub(super) crash_points: u64,
+    pub(super) crash_states: u64,
 }
 
 impl Search {
     /// Tries every script, every crash point in it and every state the crash may leave; the error is the first that
     /// recovery gets wrong.
-    pub(crate) fn run(&self, tried: &mut Tried) -> Result<(), String> {
+    pub(super) fn run(&self, tried: &mut Tried) -> Result<(), String> {
         let mut bench = Bench::new(self.timing, self.key, self.options.clone());
         for &op in self.before {
             bench.run(op).expect("it means something").map_err(|error| error.to_string())?;
@@ -346,7 +348,7 @@ impl Search {
         script: &mut Vec<Op>,
         tried: &mut Tried,
     ) -> Result<(), String> {
-        for op in Op::ALL {
+        for &op in self.alphabet {
             let mut after = bench.clone();
             let Some(result) = after.run(op) else { continue };
             if after.disk.calls() > calls {
@@ -356,8 +358,12 @@ impl Search {
             let located =
                 |wrong: String, script: &[Op]| format!("{:?} then {script:?}: {wrong}", self.before);
             tried.scripts += 1;
-            if let (Ok(()), Some(wrong)) = (&result, after.model().differs(&after.wal)) {
-                return Err(located(format!("in memory {wrong}"), script));
+            match (&result, after.model().differs(&after.wal)) {
+                (Err(error), _) if self.timing.failures == 0 => {
+                    return Err(located(error.to_string(), script));
+                }
+                (Ok(()), Some(wrong)) => return Err(located(format!("in memory {wrong}"), script)),
+                _ => {}
             }
             for call in 2..=after.disk.calls() - bench.disk.calls() {
                 let mut dying = bench.clone();
@@ -421,7 +427,7 @@ impl Search {
 }
 
 /// A disk whose syncs are over at once, or take a ticket.
-pub(crate) fn timing(tickets: bool, sector_bytes: u32) -> DiskTiming {
+pub(super) fn timing(tickets: bool, sector_bytes: u32) -> DiskTiming {
     let span = if tickets { Span::from_millis(1) } else { Span::ZERO };
     DiskTiming { low: span, high: span, sector_bytes, ..DiskTiming::default() }
 }
