@@ -57,7 +57,7 @@ fn segment(file_name: &str, bytes: &[u8]) -> String {
                     let _ = write!(text, " (bit {} of byte {} is flipped)", bit % 8, at + bit / 8);
                 }
                 text.push('\n');
-                at = next;
+                (at, chain) = (next, None);
             }
         }
     }

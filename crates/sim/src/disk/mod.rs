@@ -102,7 +102,7 @@ pub struct CrashLoss {
 /// What a disk did besides what it was asked for, as numbers of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskCounts {
-    /// Calls that failed, syncs with latency not counted.
+    /// Calls that failed, syncs among them.
     pub failed: u64,
     /// Writes refused for want of room.
     pub full: u64,

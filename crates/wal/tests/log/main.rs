@@ -1,5 +1,6 @@
 //! The log from outside: against a plain model, through every crash, with every bit flipped, with every bug planted.
 
+mod behaviour;
 mod bench;
 mod crash_states;
 mod damage;
