@@ -143,7 +143,9 @@ impl Step {
         std::env::vars_os()
             .map(|(name, _)| name)
             .filter(|name| name.to_string_lossy().starts_with("WHITEWATER_"))
-            .for_each(|name| drop(command.env_remove(name)));
+            .for_each(|name| {
+                command.env_remove(name);
+            });
         let status = command.envs(self.variables.iter().copied()).status();
         let status = status.with_context(|| format!("{} cannot be started", self.text()))?;
         let wrong = match status.code() {

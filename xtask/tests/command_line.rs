@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -19,7 +19,7 @@ fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
     run("fuzz --runs 1 --system relay --set relay-redy=drop").refused(2, &["relay-redy", "relay-not-ready"]);
     run("fuzz --runs 1 --system relay --set relay-not-ready=lose")
         .refused(2, &["lose", "drop", "latch", "mailbox"]);
-    run("bench --only speed").refused(2, &["speed", "relay-swarm"]);
+    run("bench --only speed").refused(2, &["speed", "relay-swarm", "W"]);
     run("scenario show no-such-race").refused(2, &["no-such-race", "leader-announce-before-relay-ready"]);
     run("scenario show leader-announce-before-relay-ready --variant lose")
         .refused(2, &["lose", "drop", "mailbox"]);
@@ -64,10 +64,11 @@ fn where_nothing_ran_nothing_is_clean() {
 fn help_is_no_error_and_names_every_verb() {
     let help = run("--help");
     assert_eq!(help.code, 0);
-    for verb in ["demo", "fuzz", "replay", "scenario", "bench", "ci"] {
+    for verb in ["demo", "fuzz", "replay", "scenario", "mutants", "bench", "conformance", "ci"] {
         assert!(help.out.contains(verb), "{verb} is missing in:\n{}", help.out);
     }
-    assert!(help.out.contains("130 interrupted"), "exit codes are explained");
+    let words: Vec<_> = help.out.split_whitespace().collect();
+    assert!(words.join(" ").contains("130 interrupted"), "exit codes are explained");
 }
 
 #[test]
@@ -81,6 +82,16 @@ fn one_seed_alone_is_one_run_done_twice() {
     assert_eq!(once.code, 0);
     let again = run("fuzz --seed 42 --message-format json");
     assert_eq!(again.of_type("run"), runs, "decimal or hexadecimal, now or then");
+}
+
+#[test]
+fn a_seed_without_restrictions_draws_its_system_and_each_is_drawn() {
+    let system = |seed: u64| {
+        let once = run(&format!("fuzz --seed {seed} --message-format json"));
+        once.of_type("run")[0]["system"].as_str().expect("a name").to_owned()
+    };
+    let drawn: BTreeSet<_> = (0..6).map(system).collect();
+    assert_eq!(drawn.into_iter().collect::<Vec<_>>(), ["kv", "relay"]);
 }
 
 #[test]
@@ -175,9 +186,14 @@ fn a_saved_failure_says_whether_it_is_still_the_same() {
 
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     let hash = value["trace-hash"].as_str().expect("a saved failure has its hash");
-    let other = replay(&changed("other.json", hash, &"0".repeat(hash.len())));
+    let other = replay(&changed("other.json", hash, &format!("0x{}", "0".repeat(32))));
     assert_eq!(other.code, 1);
     assert!(other.out.contains("the code has changed"), "{}", other.out);
+
+    let version = replay(&changed("version.json", "\"plan\": 1,", "\"plan\": 99,"));
+    assert_eq!(version.code, 1, "{version:#?}");
+    assert!(version.err.contains("version 99"), "a notice: {}", version.err);
+    assert!(version.out.contains("are not compared"), "{}", version.out);
 
     let rule = value["rule"].as_str().expect("a saved failure has its rule");
     let another = replay(&changed("another.json", &format!("\"{rule}\""), "\"election-safety\""));

@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("whitewater-tikv", &["sim", "check"]),
     ("whitewater", &["sim", "check", "plan", "hunt"]),
     ("whitewater-conformance", &["raft"]),
-    ("xtask", &["cli", "relay", "kv", "tikv"]),
+    ("xtask", &["cli", "relay", "kv", "tikv", "conformance"]),
 ];
 
 /// Crates whose behaviour must follow from a seed alone: no dependency that could bring a clock or chance of its own.
@@ -36,10 +36,24 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("whitewater-relay", &[]),
 ];
 
-/// Modules that may name each other, with the reason.
+/// Uses that close a circle and may: in this crate, this module names that one.
 const CIRCLES: &[(&str, &str, &str)] = &[
     // A node is handed the effects it fills in, and effects are made of a node's own types: one contract.
     ("sim", "effects", "node"),
+    // The parts of a node take its inputs, and the type of an input is that of the node.
+    ("kv", "client", "node"),
+    ("kv", "server", "node"),
+    // How things are written as etcd writes them stands in one file, and each thing says that it is written so.
+    ("raft", "entry", "describe"),
+    ("raft", "quorum", "describe"),
+    ("raft", "conf_change", "describe"),
+    ("raft", "message", "describe"),
+    ("raft", "ready", "describe"),
+    ("raft", "state", "describe"),
+    ("raft", "tracker", "describe"),
+    ("raft", "changer", "describe"),
+    // A tracker takes over what a changer has made out of it.
+    ("raft", "tracker", "changer"),
 ];
 
 /// What may lie in the top folder, apart from names that begin with a dot.
@@ -188,20 +202,20 @@ fn nothing_is_left_for_later_and_no_path_of_a_machine_is_written_down() {
 #[test]
 fn no_two_modules_of_a_crate_depend_on_each_other() {
     let mut wrong = Vec::new();
-    for (folder, uses) in module_uses() {
-        for circle in circles(&uses) {
-            let excepted = CIRCLES.iter().any(|(name, one, other)| {
-                folder.ends_with(name) && circle.iter().all(|module| module == one || module == other)
-            });
-            if !excepted {
-                wrong.push(format!("{}: {}", folder.display(), circle.join(" <-> ")));
+    for (folder, mut uses) in module_uses() {
+        for (name, from, to) in CIRCLES {
+            if let (true, Some(used)) = (folder.ends_with(name), uses.get_mut(*from)) {
+                used.remove(*to);
             }
         }
+        wrong.extend(
+            circles(&uses).iter().map(|circle| format!("{}: {}", folder.display(), circle.join(" <-> "))),
+        );
     }
     assert!(wrong.is_empty(), "modules that depend on each other:\n{}", wrong.join("\n"));
 }
 
-/// For each crate the top-level modules and those each of them names in `use crate::...`.
+/// For each crate the top-level modules and those each of them names as `crate::...` outside of comments and tests.
 fn module_uses() -> BTreeMap<PathBuf, BTreeMap<String, BTreeSet<String>>> {
     let mut crates: BTreeMap<PathBuf, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
     for (path, text) in sources() {
@@ -214,19 +228,23 @@ fn module_uses() -> BTreeMap<PathBuf, BTreeMap<String, BTreeSet<String>>> {
         }
         let production = text.split("#[cfg(test)]").next().unwrap_or_default();
         let used = crates.entry(folder).or_default().entry(module.clone()).or_default();
-        used.extend(production.match_indices("crate::").filter_map(|(at, found)| {
-            let name: String = production[at + found.len()..]
-                .chars()
-                .take_while(|c| c.is_ascii_lowercase() || *c == '_' || c.is_ascii_digit())
-                .collect();
-            (!name.is_empty() && name != module).then_some(name)
-        }));
+        for line in production.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            used.extend(named(line).filter(|name| *name != module));
+        }
     }
     for uses in crates.values_mut() {
         let modules: BTreeSet<_> = uses.keys().cloned().collect();
         uses.values_mut().for_each(|used| used.retain(|name| modules.contains(name)));
     }
     crates
+}
+
+/// The modules of the crate that a line names.
+fn named(line: &str) -> impl Iterator<Item = String> {
+    line.match_indices("crate::").filter(|(at, _)| !line[..*at].ends_with('$')).map(|(at, found)| {
+        let rest = line[at + found.len()..].chars();
+        rest.take_while(|c| c.is_ascii_lowercase() || *c == '_' || c.is_ascii_digit()).collect()
+    })
 }
 
 /// Groups of modules that reach each other.

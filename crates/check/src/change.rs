@@ -6,7 +6,7 @@ use whitewater_sim::{NodeId, Role, SLOTS};
 
 /// A set of things that can change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bits(u16);
+pub struct Bits(pub(crate) u32);
 
 impl Bits {
     /// Nothing.
@@ -33,7 +33,7 @@ impl Bits {
     }
 
     #[inline]
-    const fn when(self, condition: bool) -> Bits {
+    pub(crate) const fn when(self, condition: bool) -> Bits {
         if condition { self } else { Bits::NONE }
     }
 }

@@ -1,21 +1,35 @@
 //! What must be true of a Raft: safety after every event, and progress that is owed once faults are over.
 //!
-//! A system lets its nodes show themselves as [`ElectionView`] and, if they have a log, [`LogView`]. Its monitor keeps
-//! [`Shadows`], makes one [`Change`] per event and gives it to the rules it wakes. Which progress is owed is a function of
-//! options, topology and timing: [`Core`] and [`rounds_needed`].
+//! A system lets its nodes show themselves as [`ElectionView`] and, if they have a log, [`LogView`]. Its monitor gives every
+//! step to [`RaftRules`], which shadows each node, makes one change per event and wakes the rules that it concerns; without
+//! a log it keeps [`Shadows`] and wakes single rules with a [`Change`]. What clients ask and are told goes to
+//! [`ClientRules`]. Which progress is owed is a function of options, topology and timing: [`owed()`] and [`Settlement`], or
+//! [`Core`] and [`rounds_needed`] without a log.
 
+mod chain;
 mod change;
+mod client;
 mod election_safety;
+mod log;
+mod log_view;
 mod monotonic_terms;
+mod owed;
 mod progress;
 mod rule;
+mod settlement;
 mod view;
 mod vote_once;
 
+pub use chain::{ChainLog, Linked, link};
 pub use change::{Bits, Change, Grant, Shadows, Standing};
+pub use client::{Answer, Ask, ClientRules, Once};
 pub use election_safety::ElectionSafety;
+pub use log::{LogStanding, RaftRules};
+pub use log_view::{LogView, RaftView, Refusal, RefusalReason, Spoken, Stimulus};
 pub use monotonic_terms::MonotonicTerms;
+pub use owed::{Because, Ground, Owed, SETTLE_TIMEOUTS, Terrain, owed};
 pub use progress::{Core, Obstructions, majority, rounds_needed};
 pub use rule::Rule;
-pub use view::{ElectionView, LogView, RaftView};
+pub use settlement::{PROGRESS_RULES, Served, Service, Settlement};
+pub use view::ElectionView;
 pub use vote_once::VoteOnce;

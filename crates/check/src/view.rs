@@ -1,4 +1,4 @@
-//! What any Raft shows of itself: its part in elections, and its log if it has one.
+//! What any Raft shows of itself: its part in elections.
 
 use whitewater_sim::{NodeId, Role};
 
@@ -15,22 +15,3 @@ pub trait ElectionView {
     /// Whom it takes for the leader of its term.
     fn leader(&self) -> Option<NodeId>;
 }
-
-/// A node's log. Indexes count from 1; index 0 is the empty prefix.
-pub trait LogView {
-    /// Index of the last entry, 0 if there is none.
-    fn last_index(&self) -> u64;
-    /// Index up to which the node knows entries to be committed.
-    fn commit(&self) -> u64;
-    /// Index up to which the node has applied entries.
-    fn applied(&self) -> u64;
-    /// Term of the entry at `index`, unless it was compacted away or lies beyond the end.
-    fn term_at(&self, index: u64) -> Option<u64>;
-    /// A hash over all entries up to `index`: equal hashes mean equal prefixes. `None` as for [`LogView::term_at`].
-    fn chain_at(&self, index: u64) -> Option<u64>;
-}
-
-/// A Raft with elections and a log.
-pub trait RaftView: ElectionView + LogView {}
-
-impl<V: ElectionView + LogView + ?Sized> RaftView for V {}

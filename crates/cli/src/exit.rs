@@ -34,6 +34,11 @@ impl From<Exit> for ExitCode {
 impl Exit {
     /// The exit with that code. Panics if there is none.
     pub(crate) fn of_code(code: u8) -> Exit {
+        Exit::with_code(code.into()).expect("every code has a meaning")
+    }
+
+    /// The exit with that code, if there is one.
+    pub(crate) fn with_code(code: i32) -> Option<Exit> {
         let all = [
             Exit::Clean,
             Exit::Found,
@@ -45,7 +50,7 @@ impl Exit {
             Exit::Bug,
             Exit::Interrupted,
         ];
-        all.into_iter().find(|exit| *exit as u8 == code).expect("every code has a meaning")
+        all.into_iter().find(|exit| *exit as i32 == code)
     }
 
     /// The code of the first of several commands that was not clean.

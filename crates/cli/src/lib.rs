@@ -4,12 +4,17 @@
 //! `whitewater_cli::main(systems![MY_SYSTEM])`. Only this crate reads the environment, the clock, files and the
 //! terminal; everything below it is told what it needs.
 
+mod amount;
 mod commit;
+mod core_clock;
+mod difference;
 mod duration;
 mod exit;
 mod files;
+mod given;
 mod interrupt;
 mod progress;
+mod rebuild;
 mod runner;
 mod screen;
 mod telling;

@@ -1,7 +1,7 @@
 //! How far a search has come: a bar on a terminal, elsewhere a line every ten seconds that `grep` can find.
 
 use crate::Screen;
-use crate::verb::Amount;
+use crate::amount::Amount;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Mutex;

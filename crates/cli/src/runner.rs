@@ -1,9 +1,11 @@
 //! From what was typed to an exit code: parses, runs the verb, and says what went wrong.
 
-use crate::typed::{Given, Typed, Verb};
-use crate::verb::{bench, demo, fuzz, replay, scenario};
-use crate::{Exit, Screen, Systems};
+use crate::given::Given;
+use crate::typed::{Typed, Verb};
+use crate::verb::{bench, demo, fuzz, mutants, replay, scenario};
+use crate::{Exit, Screen, Systems, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -13,8 +15,28 @@ pub struct Extra {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub about: &'static str,
-    /// Does it. An error is told and ends the process with [`Exit::Usage`].
-    pub run: fn(&Screen) -> anyhow::Result<Exit>,
+    /// What has to stand behind it once or more often, in capitals, such as `PATH`; nothing may if it is none.
+    pub operands: Option<&'static str>,
+    /// Does it with its operands. An error is told and ends the process with [`Exit::Usage`].
+    pub run: fn(&Screen, &[OsString]) -> anyhow::Result<Exit>,
+}
+
+/// The name of the operands of an extra verb inside of the grammar.
+const OPERANDS: &str = "operands";
+
+impl Extra {
+    fn command(&self) -> clap::Command {
+        let command = clap::Command::new(self.name).about(self.about);
+        let Some(operands) = self.operands else { return command };
+        let many = clap::Arg::new(OPERANDS).value_name(operands).num_args(1..).required(true);
+        command.arg(many.value_parser(clap::value_parser!(OsString)))
+    }
+
+    fn call(&self, matches: &ArgMatches) -> anyhow::Result<Exit> {
+        let operands = self.operands.and_then(|_| matches.get_many::<OsString>(OPERANDS));
+        let operands: Vec<OsString> = operands.into_iter().flatten().cloned().collect();
+        (self.run)(&Screen::new(crate::Format::Human), &operands)
+    }
 }
 
 /// The command line over `systems`.
@@ -24,13 +46,11 @@ pub fn main(systems: Systems) -> ExitCode {
 
 /// The command line over `systems`, with further verbs.
 pub fn main_with(systems: Systems, extras: &[Extra]) -> ExitCode {
-    let command = extras.iter().fold(Typed::command(), |command, extra| {
-        command.subcommand(clap::Command::new(extra.name).about(extra.about))
-    });
+    let command = extras.iter().fold(Typed::command(), |command, extra| command.subcommand(extra.command()));
     let outcome = command.try_get_matches().map_err(anyhow::Error::from).and_then(|matches| {
         let (name, of_verb) = matches.subcommand().expect("a verb is required");
         match extras.iter().find(|extra| extra.name == name) {
-            Some(extra) => guarded(|| (extra.run)(&Screen::new(crate::Format::Human))),
+            Some(extra) => guarded(|| extra.call(of_verb)),
             None => {
                 let typed = Typed::from_arg_matches(&matches)?;
                 guarded(|| run(typed.verb, of_verb, systems))
@@ -42,11 +62,17 @@ pub fn main_with(systems: Systems, extras: &[Extra]) -> ExitCode {
 
 fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exit> {
     let screen = Screen::new(verb.format());
+    if verb.needs_bugs(systems)
+        && let Some(exit) = rebuild::with_bugs(systems, &screen)?
+    {
+        return Ok(exit);
+    }
     match verb {
         Verb::Demo(typed) => demo::run(&typed, systems, &screen),
         Verb::Fuzz(typed) => fuzz::run(&typed, &Given(matches), systems, &screen),
         Verb::Replay(typed) => replay::run(&typed, systems, &screen),
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
+        Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
     }
 }

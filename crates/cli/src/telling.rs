@@ -3,8 +3,7 @@
 use crate::commit::{self, Commit};
 use crate::{Exit, Screen, Systems};
 use anyhow::anyhow;
-use whitewater_hunt::report::{self, Found};
-use whitewater_hunt::{Failure, run_twice, trace_text};
+use whitewater_hunt::{Failure, report, run_twice, trace_text};
 use whitewater_plan::{Plan, seed_text, text};
 use whitewater_sim::{Outcome, System, Verdict};
 
@@ -41,12 +40,8 @@ pub(crate) fn exit_of(outcome: &Outcome) -> Exit {
 }
 
 /// The report of a failure, as people get it.
-pub(crate) fn report(failure: &Failure, systems: Systems) -> String {
-    let system = systems.iter().find(|system| system.name() == failure.plan.system);
-    let system = system.expect("a system that ran is one of ours");
-    let commit = commit::current().map(Commit::short);
-    let found = Found { commit: commit.as_deref(), ..Found::default() };
-    report::text(failure, *system, &found)
+pub(crate) fn report(failure: &Failure) -> String {
+    report::text(failure, commit::current().map(Commit::short).as_deref())
 }
 
 impl Telling {
@@ -94,9 +89,9 @@ impl Telling {
     }
 
     /// Prints the report, or that nothing was found.
-    pub(crate) fn print_verdict(&self, screen: &Screen, systems: Systems) {
+    pub(crate) fn print_verdict(&self, screen: &Screen) {
         match &self.failure {
-            Some(failure) => screen.print(&report(failure, systems)),
+            Some(failure) => screen.print(&report(failure)),
             None => screen.print(&format!(
                 "pass: no rule broken in {} of simulated time, {} messages delivered; two runs, trace hash {}",
                 self.outcome.time, self.outcome.counters.deliveries, self.outcome.hash

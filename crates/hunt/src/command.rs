@@ -14,6 +14,9 @@ pub fn print_command(restrictions: &Restrictions, seed: u64) -> String {
     words.extend(
         restrictions.set.iter().map(|(name, value)| format!("--set {}", quoted(&format!("{name}={value}")))),
     );
+    if let Some(bug) = &restrictions.bug {
+        words.push(format!("--mutant {}", quoted(bug)));
+    }
     words.push(format!("--seed {}", seed_text(seed)));
     words.join(" ")
 }
@@ -44,11 +47,12 @@ mod tests {
             system: Some("relay".into()),
             profile: Some(Profile::Calm),
             set: vec![("relay-not-ready".into(), "drop".into()), ("mode.n2".into(), "off".into())],
+            bug: Some("seed-e9".into()),
         };
         assert_eq!(
             print_command(&restrictions, 1),
             "cargo xtask fuzz --system relay --profile calm --set relay-not-ready=drop --set mode.n2=off \
-             --seed 0x0000000000000001"
+             --mutant seed-e9 --seed 0x0000000000000001"
         );
     }
 

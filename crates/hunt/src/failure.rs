@@ -17,6 +17,8 @@ pub struct Failure {
     pub outcome: Outcome,
     /// The first suspect, if there is one.
     pub suspect: Option<EventId>,
+    /// The rules that were checked: name and claim.
+    pub rules: Vec<(&'static str, &'static str)>,
     /// The command that runs it again.
     pub command: String,
     /// Runs of this plan that gave the same hash and verdict, the recorded one included.
@@ -101,6 +103,7 @@ impl Failure {
         let mut failure = Failure {
             seed,
             suspect: None,
+            rules: system.rules(),
             command,
             replays: if agree { 2 } else { 1 },
             attempts: 2,
@@ -132,7 +135,7 @@ impl Failure {
         self.outcome.verdict.to_string()
     }
 
-    /// The first suspect in one line, with the number it has in the text trace.
+    /// The first suspect in one line, with the time it has in the text trace.
     pub fn suspect_line(&self) -> Option<String> {
         Story::of(&self.plan, &self.outcome)?.sentence(self.suspect?)
     }

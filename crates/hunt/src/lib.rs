@@ -5,6 +5,7 @@
 
 mod campaign;
 mod causes;
+mod choice;
 mod command;
 mod failure;
 mod fold;
@@ -19,6 +20,7 @@ mod tally;
 pub mod trace_text;
 #[cfg(test)]
 mod traces;
+mod why;
 mod words;
 
 pub use campaign::{Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign};

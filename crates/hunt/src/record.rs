@@ -80,7 +80,7 @@ pub struct FailureLine {
     pub rule: String,
     /// What is wrong, in one sentence.
     pub message: String,
-    /// The first suspect event, with the number it has in the text trace.
+    /// The first suspect event, with the time it has in the text trace.
     pub suspect: Option<String>,
     /// What nodes saw and did; none for a run that gave no outcome.
     pub trace_hash: Option<String>,

@@ -7,10 +7,18 @@ use whitewater_sim::{Outcome, System, Verdict};
 /// Runs a plan; records a trace if `record`.
 ///
 /// # Errors
-/// The plan is for another system, or its script or options are not valid; the text says why.
+/// The plan is for another system, has a bug planted that this build does not have, or its script or options are not
+/// valid; the text says why.
 pub fn run(system: &dyn System, plan: &Plan, record: bool) -> Result<Outcome, String> {
     if plan.system != system.name() {
         return Err(format!("the plan is for `{}` and was given to `{}`", plan.system, system.name()));
+    }
+    // A system that does not know the bug would run without it and pass.
+    if let Some(bug) = plan.options.planted() {
+        plan.options
+            .clone()
+            .plant(system.bugs(), bug)
+            .map_err(|wrong| format!("{}: {wrong}", system.name()))?;
     }
     system.run(&plan.script, &plan.options, record)
 }

@@ -15,7 +15,7 @@ pub fn scenario_text(
     scenario: &Scenario,
     variant: &str,
 ) -> Result<(String, Outcome), String> {
-    let found = scenario.variants.iter().find(|v| v.name == variant).ok_or_else(|| {
+    let found = scenario.variant(variant).ok_or_else(|| {
         let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
         format!("`{}` has no variant `{variant}`; there are {}", scenario.name, names.join(", "))
     })?;

@@ -1,31 +1,14 @@
-//! Chooses what of a recorded run is told: the events that get a line and a number, and the repeats that are folded.
+//! A recorded run as it is told: the lines that were chosen, what each says, and the name it goes by.
 //!
-//! Sends are told by what became of them. An event is told when it says something new; what only repeats is counted.
-//! Numbers count told events, so that one more heartbeat somewhere does not rename everything after it. A long run is
-//! told more coarsely, until it fits on [`LINES_MAX`] lines.
+//! The name of an event is its time, so that an event more or less somewhere does not rename everything after it.
 
-use crate::causes::{causes, last_refusal};
-use crate::fold::Fold;
+use crate::causes::before;
+use crate::choice::{Choice, Item, chain};
 use crate::suspect::suspect;
-use crate::words::{clock, numberless, remarks, step_line};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::words::{clock, remarks, step_line};
+use std::collections::BTreeMap;
 use whitewater_plan::Plan;
-use whitewater_sim::{EventId, EventKind, NodeId, Outcome, Role, Subject, Trace, TraceEvent, Verdict};
-
-/// Lines a story has at most, but for a causal chain that is longer by itself.
-pub(crate) const LINES_MAX: usize = 120;
-
-/// Repeats that are worth a line of their own.
-const FOLD_MIN: usize = 8;
-
-/// A line of a story.
-#[derive(Clone, Debug)]
-pub(crate) enum Item {
-    /// An event, by position in the trace.
-    Event(usize),
-    /// Repeats.
-    Fold(Fold),
-}
+use whitewater_sim::{EventId, EventKind, Outcome, Role, Trace, TraceEvent, Verdict};
 
 /// What is told of a run.
 pub(crate) struct Story<'a> {
@@ -33,20 +16,9 @@ pub(crate) struct Story<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) suspect: Option<EventId>,
     pub(crate) items: Vec<Item>,
-    numbers: BTreeMap<EventId, usize>,
-}
-
-/// How coarsely a run is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Grain {
-    /// What has remarks or changes a role is new unless it is the same to the letter.
-    Fine,
-    /// What differs only in its numbers is a repeat, but for faults and changes of role.
-    Coarse,
-    /// What differs only in its numbers is a repeat.
-    Coarser,
-    /// Only causes, phases and crashes.
-    Bare,
+    /// What is left out, if the run is too long to tell it whole.
+    pub(crate) omission: Option<String>,
+    names: BTreeMap<EventId, String>,
 }
 
 impl<'a> Story<'a> {
@@ -57,28 +29,27 @@ impl<'a> Story<'a> {
             Verdict::Violated(violation) => suspect(trace, violation),
             _ => None,
         };
-        let pinned = pinned(trace, suspect);
-        let changes = role_changes(trace);
-        let tell = |grain| told(plan, trace, &pinned, &changes, grain);
-        let grains = [Grain::Fine, Grain::Coarse, Grain::Coarser];
-        let items = grains.into_iter().map(tell).find(|items| items.len() <= LINES_MAX);
-        let items = items.unwrap_or_else(|| tell(Grain::Bare));
-        let events = items.iter().filter_map(|item| match item {
-            Item::Event(at) => Some(trace.events[*at].id),
-            Item::Fold(_) => None,
-        });
-        let numbers = events.enumerate().map(|(number, id)| (id, number + 1)).collect();
-        Some(Story { plan, trace, suspect, items, numbers })
+        let (items, omission) = Choice::new(plan, trace, suspect).items();
+        let names = names(trace, &items);
+        Some(Story { plan, trace, suspect, items, omission, names })
     }
 
-    /// The number an event is told under.
-    pub(crate) fn number(&self, event: EventId) -> Option<usize> {
-        self.numbers.get(&event).copied()
+    /// The name an event is told under: its time in milliseconds, with a letter if it is not the first told at that time.
+    pub(crate) fn name(&self, event: EventId) -> Option<&str> {
+        self.names.get(&event).map(String::as_str)
     }
 
-    /// The number of the nearest cause that is told.
-    pub(crate) fn cause_number(&self, event: EventId) -> Option<usize> {
-        causes(self.trace, event).into_iter().skip(1).find_map(|cause| self.number(cause))
+    /// The name of an event in two columns, so that times stand below each other.
+    pub(crate) fn name_column(&self, event: &TraceEvent) -> String {
+        let time = clock(event.time);
+        let letters = self.name(event.id).and_then(|name| name.strip_prefix(&*time)).unwrap_or_default();
+        format!("{time:>9}{letters:<2}")
+    }
+
+    /// The name of the nearest cause that is told.
+    pub(crate) fn cause(&self, event: EventId) -> Option<&str> {
+        let cause = before(self.trace, self.trace.event(event)?)?;
+        chain(self.trace, cause.id).into_iter().find_map(|cause| self.name(cause))
     }
 
     /// What an event is about, in words.
@@ -119,7 +90,7 @@ impl<'a> Story<'a> {
     }
 
     /// The role a node takes at an event, if it had another before.
-    fn new_role(&self, event: &TraceEvent) -> Option<Role> {
+    pub(crate) fn new_role(&self, event: &TraceEvent) -> Option<Role> {
         let (role, node) = (event.role?, event.node?);
         if matches!(event.kind, EventKind::Boot | EventKind::Crash) {
             return None;
@@ -129,15 +100,35 @@ impl<'a> Story<'a> {
         (before.role? != role).then_some(role)
     }
 
-    /// An event in one sentence with its number; none if it is not told.
+    /// An event in one sentence with its name; none if it is not told.
     pub(crate) fn sentence(&self, event: EventId) -> Option<String> {
-        let (number, event) = (self.number(event)?, self.trace.event(event)?);
+        let (name, event) = (self.name(event)?, self.trace.event(event)?);
         let at = event.node.map_or(String::new(), |node| format!(" {node}"));
         let margin = self.margin(event);
         let margin = if margin.is_empty() { margin } else { format!(" ({margin})") };
         let (word, text) = (event.kind.word(), self.text(event));
-        Some(format!("e{number} at {}ms:{at} {word} {text}{margin}", clock(event.time)))
+        Some(format!("{name} ms:{at} {word} {text}{margin}"))
     }
+}
+
+/// The names of the events that are told.
+fn names(trace: &Trace, items: &[Item]) -> BTreeMap<EventId, String> {
+    let mut names = BTreeMap::new();
+    let mut last = (String::new(), 0);
+    for item in items {
+        let Item::Event(at) = item else { continue };
+        let event = &trace.events[*at];
+        let time = clock(event.time);
+        last = if last.0 == time { (time, last.1 + 1) } else { (time, 0) };
+        names.insert(event.id, format!("{}{}", last.0, letters(last.1)));
+    }
+    names
+}
+
+/// Nothing for the first, then `b` to `z`, `bb` to `zz` and so on.
+fn letters(count: usize) -> String {
+    let letter = char::from(b'a' + (count % 26) as u8);
+    if count == 0 { String::new() } else { String::from(letter).repeat(count / 26 + 1) }
 }
 
 /// The part of a role's name that a remark would use, and what is said without a remark.
@@ -152,116 +143,91 @@ const fn role_words(role: Role) -> (&'static str, &'static str) {
     }
 }
 
-/// Events that are told whatever else is left out: what led to the violation and to the first suspect.
-fn pinned(trace: &Trace, suspect: Option<EventId>) -> BTreeSet<EventId> {
-    let mut pinned: BTreeSet<EventId> = trace.violation.into_iter().chain(suspect).collect();
-    if let Some(violation) = trace.violation.and_then(|id| trace.event(id)) {
-        pinned.extend(violation.node.and_then(|n| last_refusal(trace, n, violation.id)).map(|e| e.id));
-    }
-    for end in [trace.violation, suspect].into_iter().flatten() {
-        // The near causes; far ones are told if they say something new.
-        pinned.extend(causes(trace, end).into_iter().take(12));
-    }
-    pinned.retain(|id| trace.event(*id).is_some_and(|e| e.kind != EventKind::Send));
-    pinned
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choice::LINES_MAX;
+    use crate::traces::{Sketch, n, outcome, plan, stranded};
+    use whitewater_sim::Time;
 
-/// Events at which a node takes another role.
-fn role_changes(trace: &Trace) -> BTreeSet<EventId> {
-    let mut roles: BTreeMap<NodeId, Role> = BTreeMap::new();
-    let mut changes = BTreeSet::new();
-    for event in &trace.events {
-        let (Some(node), Some(role)) = (event.node, event.role) else { continue };
-        let acts = !matches!(event.kind, EventKind::Send | EventKind::Discard | EventKind::Cut);
-        if roles.insert(node, role).is_some_and(|before| before != role) && acts {
-            changes.insert(event.id);
+    /// An election with a heartbeat so many times, and what comes after them.
+    fn with_heartbeats(beats: usize) -> (Trace, EventId) {
+        let mut sketch = Sketch::new();
+        let start = sketch.push(EventKind::Boot, Some(n(1)), EventId::NONE, "", "");
+        for _ in 0..beats {
+            let beat = sketch.timer(n(1), "heartbeat");
+            let sent = sketch.send(beat, n(1), n(2), "Heartbeat", 1);
+            sketch.receive(sent, "");
         }
+        let vote = sketch.send(start, n(1), n(2), "Vote", 2);
+        let granted = sketch.receive(vote, "votes n1");
+        (sketch.trace(), granted)
     }
-    changes
-}
 
-/// The lines of a trace at a grain.
-fn told(
-    plan: &Plan,
-    trace: &Trace,
-    pinned: &BTreeSet<EventId>,
-    changes: &BTreeSet<EventId>,
-    grain: Grain,
-) -> Vec<Item> {
-    let mut seen = BTreeSet::new();
-    let mut items = Vec::new();
-    let mut fold = Fold::default();
-    for (at, event) in trace.events.iter().enumerate() {
-        let change = changes.contains(&event.id);
-        let is_new = match manner(event, change, grain) {
-            Manner::Always => true,
-            Manner::Never if !pinned.contains(&event.id) => continue,
-            Manner::Never => true,
-            Manner::Once(exact) => seen.insert(signature(plan, event, exact)),
-        };
-        if !is_new && !pinned.contains(&event.id) {
-            fold.add(event);
-            continue;
-        }
-        let turn = matches!(event.kind, EventKind::Phase | EventKind::Violation);
-        if fold.len() >= FOLD_MIN || (turn && fold.len() > 0) {
-            items.push(Item::Fold(std::mem::take(&mut fold)));
-        }
-        items.push(Item::Event(at));
+    fn names_of(beats: usize) -> Vec<Option<String>> {
+        let (trace, granted) = with_heartbeats(beats);
+        let (plan, outcome) = (plan(), outcome(trace, Verdict::Pass));
+        let story = Story::of(&plan, &outcome).unwrap();
+        [story.name(EventId(0)), story.name(granted), story.cause(granted)]
+            .map(|n| n.map(str::to_owned))
+            .into()
     }
-    if fold.len() > 0 {
-        items.push(Item::Fold(fold));
+
+    #[test]
+    fn a_heartbeat_more_renames_nothing() {
+        let names = |granted: &str| ["0.00", granted, "0.00"].map(|n| Some(n.to_owned()));
+        assert_eq!(names_of(1), names("5.00"));
+        // Each heartbeat takes three events of a millisecond.
+        assert_eq!(names_of(20), names("62.00"));
     }
-    items
-}
 
-/// How an event is told.
-enum Manner {
-    /// Every time.
-    Always,
-    /// When it is new; the same to the letter, or but for numbers.
-    Once(bool),
-    /// Not at all.
-    Never,
-}
+    #[test]
+    fn events_at_one_time_are_told_apart_by_letters() {
+        let (mut trace, _) = with_heartbeats(1);
+        trace.events.iter_mut().for_each(|event| event.time = Time::from_millis(7));
+        let (plan, outcome) = (plan(), outcome(trace, Verdict::Pass));
+        let story = Story::of(&plan, &outcome).unwrap();
+        let names: Vec<_> = story.names.values().collect();
+        assert_eq!(names, ["7.00", "7.00b", "7.00c"]);
+        assert_eq!([0, 1, 25, 26, 27].map(letters), ["", "b", "z", "aa", "bb"]);
+    }
 
-fn manner(event: &TraceEvent, role_changes: bool, grain: Grain) -> Manner {
-    let told = !remarks(event).is_empty();
-    let fault = grain < Grain::Coarser || (grain == Grain::Bare && event.kind != EventKind::Close);
-    match event.kind {
-        EventKind::Phase | EventKind::Violation => Manner::Always,
-        // The step that crashed it says so.
-        EventKind::Crash if event.text.is_empty() && event.cause != EventId::NONE => Manner::Never,
-        EventKind::Boot | EventKind::Crash | EventKind::Open | EventKind::Close => match fault {
-            true => Manner::Always,
-            false => Manner::Once(false),
-        },
-        _ if grain == Grain::Bare => Manner::Never,
-        _ if role_changes => {
-            if fault {
-                Manner::Always
-            } else {
-                Manner::Once(false)
-            }
+    #[test]
+    fn a_message_is_told_when_it_arrives_and_goes_back_to_what_sent_it() {
+        let (trace, granted) = with_heartbeats(1);
+        let sent = trace.event(granted).unwrap().cause;
+        let (plan, outcome) = (plan(), outcome(trace, Verdict::Pass));
+        let story = Story::of(&plan, &outcome).unwrap();
+        assert_eq!(story.name(sent), None);
+        assert_eq!(story.cause(granted), story.name(EventId(0)));
+    }
+
+    #[test]
+    fn a_run_full_of_news_is_told_in_few_lines_with_its_causes() {
+        let mut sketch = Sketch::new();
+        let lost = sketch.lose(EventKind::Discard, EventId::NONE, n(1), n(2), "State", 1);
+        for number in 1..600 {
+            let node = n(number % 3 + 1);
+            let text = format!("op{number} {}", "w".repeat(number));
+            sketch.push(EventKind::Operate, Some(node), EventId::NONE, &text, "");
         }
-        EventKind::Send => Manner::Never,
-        EventKind::Timer if !told => Manner::Never,
-        EventKind::Sync if !told && !event.text.contains("FAILED") => Manner::Never,
-        EventKind::Discard | EventKind::Hold | EventKind::Operate | EventKind::Reply => {
-            Manner::Once(grain == Grain::Fine)
-        }
-        EventKind::Drop | EventKind::Cut | EventKind::Down => Manner::Once(false),
-        EventKind::Recv | EventKind::Timer | EventKind::Sync => Manner::Once(told && grain == Grain::Fine),
+        let violation = sketch.violation(EventId::NONE, n(2));
+        let (plan, outcome) = (plan(), outcome(sketch.trace(), Verdict::Violated(stranded(n(2), n(1)))));
+        let story = Story::of(&plan, &outcome).unwrap();
+        assert!(story.items.len() <= LINES_MAX, "{} lines", story.items.len());
+        assert!(story.name(lost).is_some() && story.name(violation).is_some());
+    }
+
+    #[test]
+    fn a_role_that_nobody_remarks_on_is_told_in_the_margin() {
+        let mut sketch = Sketch::new();
+        sketch.timer(n(1), "election");
+        sketch.role(n(1), Role::Leader);
+        let won = sketch.timer(n(1), "election");
+        let (plan, outcome) = (plan(), outcome(sketch.trace(), Verdict::Pass));
+        let story = Story::of(&plan, &outcome).unwrap();
+        let event = story.trace.event(won).unwrap();
+        assert_eq!(story.margin(event), "LEADS");
+        assert_eq!(story.sentence(won).unwrap(), "1.00 ms: n1 timer election (LEADS)");
     }
 }
-
-/// What makes an event the same as another.
-fn signature(plan: &Plan, event: &TraceEvent, exact: bool) -> Signature {
-    let step = event.step.and_then(|at| plan.script.steps.get(at)).map(step_line).unwrap_or_default();
-    let text = format!("{} {step} {}", event.text, remarks(event));
-    let subject = event.subject.map(|Subject { from, to, name, .. }| (from, to, name));
-    let text = if exact { text } else { numberless(&text) };
-    (event.kind.word(), event.node, event.role, subject, text)
-}
-
-type Signature = (&'static str, Option<NodeId>, Option<Role>, Option<(NodeId, NodeId, &'static str)>, String);

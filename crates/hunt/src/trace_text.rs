@@ -1,14 +1,21 @@
 //! The text trace: a recorded run as a story, one event a line, with a lane per server.
 //!
-//! It holds no hash, no time of day and no path, so that it changes only with behaviour.
+//! An event goes by its time in milliseconds and its cause by the time of that; `36.17b` is the second event told at
+//! 36.17 ms. There is no hash in it, no time of day and no path, so that it changes only with behaviour, and where
+//! behaviour is the same the lines are.
 
-use crate::story::{Item, Story};
-use crate::words::clock;
+use crate::choice::Item;
+use crate::fold::Fold;
+use crate::story::Story;
+use crate::words::{clipped, clock};
 use whitewater_plan::Plan;
-use whitewater_sim::{EventKind, Outcome, Role, TraceEvent, Verdict};
+use whitewater_sim::{Action, EventKind, NodeId, Outcome, Role, Target, TraceEvent, Verdict};
 
 /// Columns of a line before the margin.
-const TEXT_WIDTH: usize = 52;
+const TEXT_WIDTH: usize = 48;
+
+/// Longest text of an event; the rest of a longer one is left out.
+const TEXT_MAX: usize = 72;
 
 /// Columns of the margin.
 const MARGIN_WIDTH: usize = 60;
@@ -19,16 +26,14 @@ pub fn render(plan: &Plan, outcome: &Outcome, title: &str) -> String {
     out.push_str(&header(plan, outcome, title));
     if let Some(story) = Story::of(plan, outcome) {
         out.push('\n');
+        if let Some(omission) = &story.omission {
+            out.push_str(&format!(" a long run: {omission}\n\n"));
+        }
         out.push_str(&head_line(plan));
         for item in &story.items {
             match item {
                 Item::Event(at) => out.push_str(&event_lines(&story, &story.trace.events[*at])),
-                Item::Fold(fold) => {
-                    let (first, last) = fold.times();
-                    let lanes = "   ".repeat(plan.script.servers);
-                    let text = format!("{} (since {})", fold.text(), clock(first));
-                    out.push_str(&format!("{:>9} {:>11}  {lanes} {:<9} {text}\n", clock(last), "", "…"));
-                }
+                Item::Fold(fold) => out.push_str(&fold_line(plan, fold)),
             }
         }
         out.push('\n');
@@ -55,6 +60,9 @@ fn header(plan: &Plan, outcome: &Outcome, title: &str) -> String {
     if !options.is_empty() {
         out.push_str(&format!("{} with {}\n", plan.system, options.join(" ")));
     }
+    if let Some(bug) = plan.options.planted() {
+        out.push_str(&format!("with the bug {bug} planted\n"));
+    }
     out
 }
 
@@ -69,19 +77,27 @@ fn ending(outcome: &Outcome) -> String {
 
 fn head_line(plan: &Plan) -> String {
     let lanes: String = (1..=plan.script.servers).map(|n| format!("{:<3}", format!("n{n}"))).collect();
-    format!("{:>9} {:>5} {:<5}  {}\n", "ms", "event", "cause", lanes.trim_end())
+    format!("{:>9}{:<2} {:<11} {}\n", "ms", "", "cause", lanes.trim_end())
+}
+
+/// The line of repeats, at the time of the last of them.
+fn fold_line(plan: &Plan, fold: &Fold) -> String {
+    let (first, last) = fold.times();
+    let since = if first == last { String::new() } else { format!(" (since {})", clock(first)) };
+    let lanes = "   ".repeat(plan.script.servers);
+    format!("{:>9}{:<2} {:<11} {lanes} {:<9} {}{since}\n", clock(last), "", "", "…", fold.text())
 }
 
 /// An event's line, and further ones if its margin is long.
 fn event_lines(story: &Story<'_>, event: &TraceEvent) -> String {
-    let number = story.number(event.id).map_or(String::new(), |n| format!("e{n}"));
-    let cause = story.cause_number(event.id).map_or(String::new(), |n| format!("<e{n}"));
+    let name = story.name_column(event);
+    let cause = story.cause(event.id).map_or(String::new(), |name| format!("<{name}"));
     let lanes = lanes(story, event);
-    let (word, text) = (event.kind.word(), story.text(event));
-    let left = format!("{:>9} {number:>5} {cause:<5}  {lanes} {word:<9} ", clock(event.time));
+    let (word, text) = (event.kind.word(), clipped(story.text(event), TEXT_MAX));
+    let left = format!("{name} {cause:<11} {lanes} {word:<9} ");
     let margin = wrapped(&story.margin(event), MARGIN_WIDTH);
     let mut out = String::new();
-    let indent = left.chars().count() + TEXT_WIDTH;
+    let indent = left.chars().count() + text.chars().count().max(TEXT_WIDTH);
     match margin.split_first() {
         None => out.push_str(&format!("{left}{text}")),
         Some((first, _)) => out.push_str(&format!("{left}{text:<TEXT_WIDTH$} | {first}")),
@@ -111,19 +127,26 @@ fn lanes(story: &Story<'_>, event: &TraceEvent) -> String {
 }
 
 /// The node that a step crashes as it begins.
-fn crashed_by(story: &Story<'_>, open: &TraceEvent) -> Option<whitewater_sim::NodeId> {
+fn crashed_by(story: &Story<'_>, open: &TraceEvent) -> Option<NodeId> {
+    let step = story.plan.script.steps.get(open.step?)?;
+    match step.action {
+        Action::Crash { node: Target::Node(node), at_call: 0, .. } => return Some(node),
+        Action::Crash { .. } => {}
+        _ => return None,
+    }
     let events = &story.trace.events;
     let at = events.partition_point(|e| e.id <= open.id);
     let crash = events.get(at).filter(|e| e.kind == EventKind::Crash && e.cause == open.id)?;
     crash.node
 }
 
-/// The verdict with its rule's claim and the first suspect.
+/// The verdict with what its rule claims and the first suspect.
 fn verdict_lines(plan: &Plan, outcome: &Outcome) -> String {
     let mut out = match &outcome.verdict {
         Verdict::Pass => String::from(" passes: every rule held, and what was owed was paid\n"),
         Verdict::Violated(violation) => {
-            format!(" violates {}: {}\n   \"{}\"\n", violation.rule, violation.message, violation.claim)
+            let at = violation.node.map_or(String::new(), |node| format!(" at {node}"));
+            format!(" violates {}{at}: {}\n", violation.rule, violation.claim)
         }
         other => format!(" {}: {other}\n", other.rule()),
     };

@@ -1,6 +1,10 @@
 //! Traces sketched by hand, for tests.
 
-use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Time, Trace, TraceEvent, Violation};
+use whitewater_plan::{PLAN_VERSION, Plan, Profile};
+use whitewater_sim::{
+    Counters, EventId, EventKind, Figures, NodeId, Options, Outcome, Role, Script, Span, Subject, Time,
+    Trace, TraceEvent, TraceHash, Verdict, Violation,
+};
 
 /// Server `n{number}`.
 pub(crate) fn n(number: usize) -> NodeId {
@@ -15,6 +19,27 @@ pub(crate) fn stranded(node: NodeId, peer: NodeId) -> Violation {
         message: format!("{node} applied none of the rows of leader {peer}"),
         node: Some(node),
         peer: Some(peer),
+    }
+}
+
+/// Any plan; what sketches are traces of.
+pub(crate) fn plan() -> Plan {
+    let (options, script) = (Options::new(), Script::default());
+    Plan { version: PLAN_VERSION, system: "sketch".into(), profile: Profile::Calm, options, script }
+}
+
+/// A run that left this trace.
+pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
+    Outcome {
+        verdict,
+        time: Time::from_millis(trace.events.len() as u64),
+        hash: TraceHash(7),
+        counters: Counters::default(),
+        figures: Figures::default(),
+        marks: Vec::new(),
+        unfired: Vec::new(),
+        faulty: Span::ZERO,
+        trace: Some(trace),
     }
 }
 
@@ -55,10 +80,6 @@ impl Sketch {
         let event = TraceEvent { id, cause, time, node, role, kind, subject: None, step: None, text, notes };
         self.trace.events.push(event);
         id
-    }
-
-    pub(crate) fn step(&mut self, event: EventId, step: usize) {
-        self.trace.events[event.0 as usize].step = Some(step);
     }
 
     pub(crate) fn timer(&mut self, node: NodeId, name: &'static str) -> EventId {

@@ -1,7 +1,7 @@
 //! The words texts share: times, steps, and texts that differ only in their numbers.
 
-use whitewater_plan::text::script_lines;
-use whitewater_sim::{NodeId, Script, Step, Time, TraceEvent};
+use whitewater_plan::text::print_step;
+use whitewater_sim::{NodeId, Step, Time, TraceEvent};
 
 /// A time in milliseconds with two digits after the point, rounded down.
 pub(crate) fn clock(time: Time) -> String {
@@ -11,8 +11,7 @@ pub(crate) fn clock(time: Time) -> String {
 
 /// The line of a step without its note.
 pub(crate) fn step_line(step: &Step) -> String {
-    let alone = Script { steps: vec![Step { note: None, ..step.clone() }], ..Script::default() };
-    script_lines(&alone).pop().unwrap_or_default()
+    print_step(&Step { note: None, ..step.clone() })
 }
 
 /// The text with every number replaced by `#`, so that texts that say the same of other numbers are equal. Nodes such as
@@ -39,11 +38,28 @@ fn masked(part: &str) -> String {
     out
 }
 
-/// The remarks of an event in one line, but for when a message will arrive, which its arrival shows.
+/// The remarks of an event in one line, equal ones once, but for when a message will arrive, which its arrival shows.
 pub(crate) fn remarks(event: &TraceEvent) -> String {
-    let told: Vec<&str> =
-        event.notes.iter().map(String::as_str).filter(|n| !n.starts_with("arrives ")).collect();
-    told.join("; ")
+    let mut told: Vec<(&str, usize)> = Vec::new();
+    for note in event.notes.iter().filter(|note| !note.starts_with("arrives ")) {
+        match told.last_mut() {
+            Some((last, times)) if last == note => *times += 1,
+            _ => told.push((note, 1)),
+        }
+    }
+    let told = told.into_iter().map(|(note, times)| match times {
+        1 => note.to_owned(),
+        times => format!("{note} ({times} times)"),
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// A text of at most `width` characters; a longer one ends with a mark.
+pub(crate) fn clipped(text: String, width: usize) -> String {
+    match text.char_indices().nth(width) {
+        None => text,
+        Some(_) => text.chars().take(width - 1).chain(['…']).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -55,6 +71,21 @@ mod tests {
         assert_eq!(clock(Time::from_nanos(0)), "0.00");
         assert_eq!(clock(Time::from_nanos(4_219_999)), "4.21");
         assert_eq!(clock(Time::from_millis(1_200)), "1200.00");
+    }
+
+    #[test]
+    fn a_remark_made_again_is_counted() {
+        let mut sketch = crate::traces::Sketch::new();
+        sketch.timer(crate::traces::n(1), "worker");
+        let mut event = sketch.trace().events.remove(0);
+        event.notes = ["arrives 7ms", "rejected", "rejected", "follows"].map(str::to_owned).to_vec();
+        assert_eq!(remarks(&event), "rejected (2 times); follows");
+    }
+
+    #[test]
+    fn a_long_text_is_clipped_between_characters() {
+        assert_eq!(clipped("n1->n2 Röws".into(), 11), "n1->n2 Röws");
+        assert_eq!(clipped("n1->n2 Röws".into(), 9), "n1->n2 R…");
     }
 
     #[test]

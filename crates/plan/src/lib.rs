@@ -4,7 +4,9 @@
 //! are plans in a JSON container; the lines of their scripts follow the one grammar of [`text`].
 
 mod error;
+mod file;
 mod generate;
+mod input;
 mod plan;
 mod saved;
 mod scenario;
@@ -13,10 +15,13 @@ mod suggest;
 pub mod text;
 
 #[cfg(test)]
+mod file_tests;
+#[cfg(test)]
 mod testing;
 
 pub use error::InputError;
 pub use generate::{Restrictions, generate};
+pub use input::InputFile;
 pub use plan::{PLAN_VERSION, Plan, Profile};
 pub use saved::Saved;
 pub use scenario::{Expect, Scenario, Variant};

@@ -1,7 +1,10 @@
-//! Saved failures: a plan with what it did, to be run again.
+//! Plans and failures that were kept: a plan with what it did, to be run again.
 
-use crate::{InputError, Plan};
-use whitewater_sim::{System, TraceHash};
+use crate::file::{Entries, Json, PlanParts, Source, options_json, script_json};
+use crate::text::{parse_script, script_lines};
+use crate::{InputError, PLAN_VERSION, Plan, Profile, parse_seed, seed_text};
+use serde::Deserialize;
+use whitewater_sim::{Options, System, TraceHash};
 
 /// A failure that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,30 +19,172 @@ pub struct Saved {
     pub rule: String,
     /// What was wrong, in one sentence.
     pub message: String,
-    /// What nodes saw and did; compared only if the plan is of this version.
+    /// What nodes saw and did; compared only if there is no [`Saved::notice`].
     pub trace_hash: TraceHash,
-    /// Something to tell whoever runs it, such as that it is of another version.
+    /// Something to tell whoever runs it: it is of another plan version.
     pub notice: Option<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct SavedFile {
+    #[serde(rename = "$schema")]
+    _schema: Option<String>,
+    plan: u32,
+    seed: Option<String>,
+    commit: Option<String>,
+    rule: String,
+    message: String,
+    trace_hash: String,
+    system: String,
+    profile: String,
+    #[serde(default)]
+    options: Entries<String>,
+    bug: Option<String>,
+    script: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct PlanFile {
+    #[serde(rename = "$schema")]
+    _schema: Option<String>,
+    plan: u32,
+    system: String,
+    profile: String,
+    #[serde(default)]
+    options: Entries<String>,
+    bug: Option<String>,
+    script: Vec<String>,
+}
+
+/// Only the version, whatever else there may be.
+#[derive(Deserialize)]
+struct VersionFile {
+    plan: u32,
+}
+
 impl Saved {
-    /// Reads a saved failure.
+    /// Reads a saved failure. One of another plan version is read as far as that is possible, with a notice.
     ///
     /// # Errors
     /// What is wrong, where, and how to mend it.
     pub fn parse(file_name: &str, json: &str, systems: &[&'static dyn System]) -> Result<Saved, InputError> {
-        let _ = (json, systems);
-        Err(InputError {
-            file: file_name.to_owned(),
-            line: 1,
-            column: 1,
-            message: "not read yet".into(),
-            mend: String::new(),
-        })
+        let source = Source::new(file_name, json);
+        let read = || {
+            let file: SavedFile = source.parse()?;
+            let seed = file.seed.as_ref().map(|text| {
+                parse_seed(text).map_err(|wrong| {
+                    let message = format!("`{text}` is no seed");
+                    source.wrong(&["seed"], message, wrong.split_once(": ").map_or("", |(_, mend)| mend))
+                })
+            });
+            let seed = seed.transpose()?;
+            let trace_hash = parse_hash(&file.trace_hash).ok_or_else(|| {
+                let message = format!("`{}` is no trace hash", file.trace_hash);
+                source.wrong(&["trace-hash"], message, "write 0x and 32 hexadecimal digits")
+            })?;
+            let SavedFile { plan, commit, rule, message, system, profile, options, bug, script, .. } = file;
+            let plan = PlanFile { _schema: None, plan, system, profile, options, bug, script };
+            let plan = read_plan(&source, systems, &plan)?;
+            Ok(Saved { notice: notice(plan.version), plan, seed, commit, rule, message, trace_hash })
+        };
+        read().map_err(|wrong| with_version(wrong, json))
     }
 
-    /// The file in its one layout.
+    /// The file in its one layout; [`Saved::parse`] reads it back as the same failure.
     pub fn to_json(&self) -> String {
-        self.rule.clone()
+        let mut fields = vec![("plan".to_owned(), Json::Number(self.plan.version))];
+        let mut add = |name: &str, value: &str| fields.push((name.to_owned(), Json::text(value)));
+        if let Some(seed) = self.seed {
+            add("seed", &seed_text(seed));
+        }
+        if let Some(commit) = &self.commit {
+            add("commit", commit);
+        }
+        add("rule", &self.rule);
+        add("message", &self.message);
+        add("trace-hash", &self.trace_hash.to_string());
+        fields.extend(plan_fields(&self.plan));
+        Json::Open(fields).file()
+    }
+}
+
+impl Plan {
+    /// Reads a plan that stands alone.
+    ///
+    /// # Errors
+    /// What is wrong, where, and how to mend it.
+    pub fn parse(file_name: &str, json: &str, systems: &[&'static dyn System]) -> Result<Plan, InputError> {
+        let source = Source::new(file_name, json);
+        let read = source.parse().and_then(|file: PlanFile| read_plan(&source, systems, &file));
+        read.map_err(|wrong| with_version(wrong, json))
+    }
+
+    /// The file in its one layout; [`Plan::parse`] reads it back as the same plan.
+    pub fn to_json(&self) -> String {
+        let version = ("plan".to_owned(), Json::Number(self.version));
+        Json::Open([version].into_iter().chain(plan_fields(self)).collect()).file()
+    }
+}
+
+fn plan_fields(plan: &Plan) -> Vec<(String, Json)> {
+    let bug = plan.options.planted().map(|bug| ("bug", Json::text(bug)));
+    let fields = [
+        ("system", Json::text(&plan.system)),
+        ("profile", Json::text(plan.profile.name())),
+        ("options", options_json(&plan.options)),
+    ];
+    let script = ("script", script_json(&script_lines(&plan.script)));
+    let all = fields.into_iter().chain(bug).chain([script]);
+    all.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn read_plan(
+    source: &Source<'_>,
+    systems: &[&'static dyn System],
+    file: &PlanFile,
+) -> Result<Plan, InputError> {
+    if file.plan == 0 {
+        let mend = format!("write {PLAN_VERSION}, the version of this program");
+        return Err(source.wrong(&["plan"], "there is no plan version 0".to_owned(), mend));
+    }
+    let parts = PlanParts { source, systems };
+    let system = parts.system(&file.system)?;
+    let profile = file.profile.parse::<Profile>().map_err(|wrong| {
+        let (message, mend) =
+            wrong.split_once("; ").expect("the profiles there are stand behind a semicolon");
+        source.wrong(&["profile"], message.to_owned(), mend)
+    })?;
+    let mut options = Options::new();
+    parts.add_options(&mut options, &["options"], system, &file.options)?;
+    parts.plant(&mut options, &["bug"], system, file.bug.as_deref())?;
+    let script = parse_script(&file.script, Some(system)).map_err(|wrong| source.wrong_line(wrong))?;
+    Ok(Plan { version: file.plan, system: file.system.clone(), profile, options, script })
+}
+
+fn parse_hash(text: &str) -> Option<TraceHash> {
+    let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 32)?;
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if is_hex { u128::from_str_radix(digits, 16).ok().map(TraceHash) } else { None }
+}
+
+fn notice(version: u32) -> Option<String> {
+    (version != PLAN_VERSION).then(|| {
+        format!(
+            "plan version {version}, and this program writes {PLAN_VERSION}: its trace hash is not compared"
+        )
+    })
+}
+
+/// An error in a file of another version may be no fault of whoever wrote it.
+fn with_version(wrong: InputError, json: &str) -> InputError {
+    match serde_json::from_str::<VersionFile>(json) {
+        Ok(VersionFile { plan }) if plan != PLAN_VERSION && plan != 0 => {
+            let mend =
+                format!("{}; the file is of plan version {plan}, this program of {PLAN_VERSION}", wrong.mend);
+            InputError { mend, ..wrong }
+        }
+        _ => wrong,
     }
 }

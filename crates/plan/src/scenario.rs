@@ -1,12 +1,20 @@
 //! Scenarios: a script with a name, notes and variants, each with what is expected of it.
 
-use crate::text::LineError;
-use crate::{InputError, Plan};
-use whitewater_sim::{NodeId, Options, Script, System};
+mod read;
+
+use crate::file::{Json, options_json, script_json};
+use crate::text::{Setting, script_lines};
+use crate::{PLAN_VERSION, Plan, Profile};
+use whitewater_sim::{NodeId, Options, Script};
+
+/// Where the schema lies, seen from the folder of the scenarios.
+const SCHEMA: &str = "schema/scenario.json";
 
 /// A race as a story: one script, run under several options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
+    /// Where the schema of its file is, if the file says so.
+    pub schema: Option<String>,
     /// Its name, the same as that of its file without `.json`.
     pub name: String,
     /// What happens and why it matters, for people.
@@ -17,9 +25,11 @@ pub struct Scenario {
     pub system: String,
     /// Options of every variant.
     pub options: Options,
-    /// The script.
+    /// The lines of the script, each in its usual form, settings first.
+    pub lines: Vec<String>,
+    /// What the lines mean.
     pub script: Script,
-    /// What it is run as.
+    /// What it is run as, in the order of the file.
     pub variants: Vec<Variant>,
 }
 
@@ -28,7 +38,9 @@ pub struct Scenario {
 pub struct Variant {
     /// Its name.
     pub name: String,
-    /// All its options, those of the scenario included.
+    /// What it stands for, for people.
+    pub note: Option<String>,
+    /// The options it adds to those of the scenario.
     pub options: Options,
     /// What is expected.
     pub expect: Expect,
@@ -49,39 +61,101 @@ pub enum Expect {
 }
 
 impl Scenario {
-    /// Reads a scenario file.
-    ///
-    /// # Errors
-    /// What is wrong, where, and how to mend it.
-    pub fn parse(
-        file_name: &str,
-        json: &str,
-        systems: &[&'static dyn System],
-    ) -> Result<Scenario, InputError> {
-        let _ = (json, systems);
-        let wrong = LineError { line: 0, column: 1, message: "not read yet".into(), mend: String::new() };
-        Err(InputError {
-            file: file_name.to_owned(),
-            line: wrong.line + 1,
-            column: wrong.column,
-            message: wrong.message,
-            mend: wrong.mend,
-        })
+    /// The beginning of a scenario: three servers, no faults, one variant `plain` that passes; notes are to be written.
+    pub fn begin(name: &str, system: &str) -> Scenario {
+        let settings = Setting::all_of(&Script::default()).into_iter();
+        let lines =
+            settings.filter(|setting| !matches!(setting, Setting::Limits { .. } | Setting::Clients(_)));
+        Scenario {
+            schema: Some(SCHEMA.to_owned()),
+            name: name.to_owned(),
+            notes: Vec::new(),
+            source: None,
+            system: system.to_owned(),
+            options: Options::new(),
+            lines: lines.map(|setting| setting.to_string()).collect(),
+            script: Script::default(),
+            variants: vec![Variant {
+                name: "plain".to_owned(),
+                note: None,
+                options: Options::new(),
+                expect: Expect::Pass,
+            }],
+        }
+    }
+
+    /// A scenario of one variant, `found`, made of a plan; notes are to be written.
+    pub fn of_plan(name: &str, plan: &Plan, expect: Expect) -> Scenario {
+        let variant = Variant { name: "found".to_owned(), note: None, options: plan.options.clone(), expect };
+        Scenario {
+            lines: script_lines(&plan.script),
+            script: plan.script.clone(),
+            variants: vec![variant],
+            ..Scenario::begin(name, &plan.system)
+        }
+    }
+
+    /// The variant of that name.
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
     }
 
     /// What is run for a variant of this scenario.
     pub fn plan(&self, variant: &Variant) -> Plan {
         Plan {
-            version: crate::PLAN_VERSION,
+            version: PLAN_VERSION,
             system: self.system.clone(),
-            profile: crate::Profile::Calm,
-            options: variant.options.clone(),
+            profile: Profile::Calm,
+            options: self.options.with(&variant.options),
             script: self.script.clone(),
         }
     }
 
-    /// The file in its one layout.
+    /// The file in its one layout; [`Scenario::parse`] reads it back as the same scenario.
     pub fn format(&self) -> String {
-        self.name.clone()
+        let mut fields = Vec::new();
+        let mut add = |name: &str, value: Json| fields.push((name.to_owned(), value));
+        if let Some(schema) = &self.schema {
+            add("$schema", Json::text(schema));
+        }
+        add("name", Json::text(&self.name));
+        add("notes", Json::List(self.notes.iter().map(Json::text).collect()));
+        if let Some(source) = &self.source {
+            add("source", Json::text(source));
+        }
+        add("system", Json::text(&self.system));
+        if self.options.iter().next().is_some() {
+            add("options", options_json(&self.options));
+        }
+        add("script", script_json(&self.lines));
+        let variants = self.variants.iter().map(|variant| (variant.name.clone(), variant.json()));
+        add("variants", Json::Open(variants.collect()));
+        Json::Open(fields).file()
+    }
+}
+
+impl Variant {
+    fn json(&self) -> Json {
+        let mut fields = Vec::new();
+        if let Some(note) = &self.note {
+            fields.push(("note".to_owned(), Json::text(note)));
+        }
+        if self.options.iter().next().is_some() {
+            fields.push(("options".to_owned(), options_json(&self.options)));
+        }
+        if let Some(bug) = self.options.planted() {
+            fields.push(("bug".to_owned(), Json::text(bug)));
+        }
+        let expect = match &self.expect {
+            Expect::Pass => Json::text("pass"),
+            Expect::Violates { rule, node } => {
+                let node = node.map(|node| ("node".to_owned(), Json::text(node.to_string())));
+                let rule = ("rule".to_owned(), Json::text(rule));
+                let what = Json::Object([rule].into_iter().chain(node).collect());
+                Json::Object(vec![("violates".to_owned(), what)])
+            }
+        };
+        fields.push(("expect".to_owned(), expect));
+        Json::Open(fields)
     }
 }

@@ -70,6 +70,10 @@ impl System for Pond {
         &[]
     }
 
+    fn bugs(&self) -> &'static [&'static str] {
+        &["leaky", "lazy"]
+    }
+
     fn timing(&self, options: &Options) -> Timing {
         let low = options.span(OPTIONS, "election");
         Timing { election_low: low, election_high: low.times(2), heartbeat: low.part(10) }
@@ -77,6 +81,14 @@ impl System for Pond {
 
     fn clients(&self) -> (usize, usize) {
         (1, 3)
+    }
+
+    fn stands_slow_syncs(&self) -> bool {
+        true
+    }
+
+    fn stands_failed_syncs(&self) -> bool {
+        true
     }
 
     fn draw_operation(&self, draw: &mut Draw, number: u32, _: &Script, _: &Options) -> (Target, String) {

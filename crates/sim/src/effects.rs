@@ -173,12 +173,12 @@ impl<N: Node> Effects<'_, N> {
 
     #[inline]
     fn push(&mut self, effect: Effect<N>) {
-        if self.disk.is_dead() {
-            return;
-        }
         self.outbox.steps += 1;
         if self.outbox.steps > self.outbox.steps_max {
             panics::exhausted();
+        }
+        if self.disk.is_dead() {
+            return;
         }
         self.outbox.effects.push(effect);
     }

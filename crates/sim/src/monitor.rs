@@ -53,6 +53,9 @@ pub struct Seen<'a, N: Node> {
     pub what: What<'a, N>,
     /// What it did.
     pub effects: &'a [Effect<N>],
+    /// Whether its disk died under it: it sent what it sent, but what it shows of itself is worth nothing, and it crashes
+    /// after this step.
+    pub died: bool,
 }
 
 /// The part of the run.

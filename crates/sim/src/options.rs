@@ -111,9 +111,25 @@ impl Options {
         })
     }
 
+    /// Names a bug that this build may not have, as a file does that was written by a build that has it. Nothing may run
+    /// with these options before somebody has looked whether the system has that bug.
+    pub fn name_bug(&mut self, id: &str) {
+        self.planted = Some(id.to_owned());
+    }
+
     /// The bug that is planted.
     pub fn planted(&self) -> Option<&str> {
         self.planted.as_deref()
+    }
+
+    /// These values with those of `others` in their places, and its bug if it has one.
+    #[must_use]
+    pub fn with(&self, others: &Options) -> Options {
+        let kept = self.values.iter().filter(|(name, _)| others.given(name).is_none());
+        let mut values: Vec<_> = kept.chain(&others.values).cloned().collect();
+        values.sort_unstable();
+        let planted = others.planted.as_ref().or(self.planted.as_ref()).cloned();
+        Options { values, planted }
     }
 
     /// The given values by name.
@@ -208,6 +224,18 @@ mod tests {
     }
 
     #[test]
+    fn values_given_later_go_before_earlier_ones() {
+        let given = |pairs: &[(&str, &str)]| {
+            let mut options = Options::new();
+            pairs.iter().for_each(|(name, value)| options.set(SPECS, name, value).unwrap());
+            options
+        };
+        let both = given(&[("pause", "5ms"), ("mode", "off")])
+            .with(&given(&[("mode", "voter"), ("mode.n1", "off")]));
+        assert_eq!(both, given(&[("mode", "voter"), ("mode.n1", "off"), ("pause", "5ms")]));
+    }
+
+    #[test]
     fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
         let mut options = Options::new();
         let mut refusal = |name, value| options.set(SPECS, name, value).unwrap_err();
@@ -226,6 +254,15 @@ mod tests {
         assert_eq!(options.planted(), None);
         options.plant(&["seed-e9"], "seed-e9").unwrap();
         assert_eq!(options.planted(), Some("seed-e9"));
+    }
+
+    #[test]
+    fn a_bug_that_this_build_does_not_have_can_be_named_but_not_planted() {
+        let mut options = Options::new();
+        options.name_bug("seed-e9");
+        assert_eq!(options.planted(), Some("seed-e9"));
+        let id = options.planted().unwrap().to_owned();
+        assert!(options.plant(&[], &id).is_err(), "whoever runs it finds out this way");
     }
 
     #[test]

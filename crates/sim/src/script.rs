@@ -181,6 +181,8 @@ pub enum Action {
         target: Target,
         /// The command.
         text: String,
+        /// It is given again so often until the step ends; a round without a target that is up is skipped.
+        every: Option<Span>,
     },
 }
 
@@ -296,6 +298,9 @@ impl Step {
             Action::Cut { from, to } => any(from) || any(to),
             _ => false,
         };
+        if matches!(self.action, Action::Operate { every: Some(Span::ZERO), .. }) {
+            return Err("repeats without a pause: give it a length of time");
+        }
         if nobody { Err("does something to `any` node: name one, or a role") } else { Ok(()) }
     }
 

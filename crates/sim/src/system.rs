@@ -28,6 +28,14 @@ pub trait System: Sync {
     fn clients(&self) -> (usize, usize) {
         (0, 0)
     }
+    /// Whether its nodes can wait for a sync that takes time; plans slow syncs down only if so.
+    fn stands_slow_syncs(&self) -> bool {
+        false
+    }
+    /// Whether its nodes survive a sync that fails, and whatever it owes with them; plans let syncs fail only if so.
+    fn stands_failed_syncs(&self) -> bool {
+        false
+    }
     /// Draws an operation for a plan: whom it is given to and its text form. `number` counts operations from 0.
     fn draw_operation(
         &self,

@@ -98,6 +98,30 @@ fn a_crash_at_a_storage_call_leaves_nothing_of_what_follows_it() {
 }
 
 #[test]
+fn a_node_may_die_while_it_starts_and_starts_again_later() {
+    let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 1 };
+    let first = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 0 };
+    let steps = vec![step(at(20), first, Some(at(40))), step(at(30), crash, Some(at(60)))];
+    let outcome = run(&short(steps));
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    let boots = kinds(&outcome, EventKind::Boot)
+        .iter()
+        .filter(|e| e.node == Some(n(1)))
+        .map(|e| e.time)
+        .collect::<Vec<_>>();
+    assert_eq!(boots[..3], [0, 40, 60].map(Time::from_millis));
+}
+
+#[test]
+fn an_operation_waits_for_the_step_that_brings_it_about() {
+    let leads = Trigger::When(Condition::Takes(Target::Any, Role::Leader), Span::ZERO);
+    let outcome = run(&short(vec![order(at(5), n(1), "lead"), order(leads, n(1), "write 3")]));
+    let [first, second] = kinds(&outcome, EventKind::Operate)[..] else { panic!("two operations") };
+    assert_eq!((first.time, second.time), (Time::from_millis(5), Time::from_millis(5)));
+    assert_eq!(outcome.counters.replies, 1);
+}
+
+#[test]
 fn a_crash_forgets_timers_and_messages_find_nobody() {
     let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 0 };
     let outcome = run(&short(vec![step(at(50), crash, Some(Trigger::End))]));
@@ -105,6 +129,27 @@ fn a_crash_forgets_timers_and_messages_find_nobody() {
     assert_eq!(kinds(&outcome, EventKind::Timer).iter().filter(late).count(), 0);
     assert!(outcome.counters.undeliverable > 0);
     assert_eq!(outcome.trace.unwrap().final_states[0].1, "down", "until end outlasts settling");
+}
+
+#[test]
+fn a_node_that_is_crashed_as_a_message_leaves_does_nothing_after_it() {
+    let third = Pattern {
+        name: Some("Ping".into()),
+        from: Some(n(1)),
+        to: Some(n(2)),
+        number: Some(3),
+        ..Pattern::default()
+    };
+    let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 0 };
+    let leaves = Trigger::When(Condition::Leaves(third), Span::ZERO);
+    let outcome = run(&short(vec![step(leaves, crash, Some(Trigger::End))]));
+    let sends = |to| {
+        let to_peer = |e: &&&TraceEvent| e.text.starts_with(&format!("n1->{to} Ping"));
+        kinds(&outcome, EventKind::Send).iter().filter(to_peer).count()
+    };
+    assert_eq!((sends(n(2)), sends(n(3))), (3, 2));
+    let down = kinds(&outcome, EventKind::Crash)[0].id;
+    assert!(!kinds(&outcome, EventKind::Timer).iter().any(|e| e.node == Some(n(1)) && e.id > down));
 }
 
 #[test]
@@ -174,8 +219,18 @@ fn a_step_whose_moment_never_comes_is_told() {
 }
 
 #[test]
+fn a_repeated_operation_is_given_until_it_ends_and_skips_rounds_without_a_target() {
+    let every = Some(Span::from_millis(10));
+    let writes = Action::Operate { target: Target::Leader, text: "write 5".into(), every };
+    let outcome = run(&short(vec![step(at(0), writes, Some(at(55))), order(at(25), n(1), "lead")]));
+    let times: Vec<Time> = kinds(&outcome, EventKind::Reply).iter().map(|e| e.time).collect();
+    assert_eq!(times, [30, 40, 50].map(Time::from_millis));
+}
+
+#[test]
 fn an_operation_at_the_leader_finds_the_newest_one() {
-    let at_leader = Step::new(at(50), Action::Operate { target: Target::Leader, text: "write 5".into() });
+    let at_leader =
+        Step::new(at(50), Action::Operate { target: Target::Leader, text: "write 5".into(), every: None });
     let outcome = run(&short(vec![order(at(5), n(1), "lead"), order(at(9), n(3), "lead"), at_leader]));
     assert_eq!(kinds(&outcome, EventKind::Reply)[0].node, Some(n(3)));
 }
@@ -279,4 +334,31 @@ fn what_is_owed_and_never_paid_is_the_verdict_at_the_bound() {
         World::<Toy, _>::new(&script, Manner::default(), Strict { owes: true }, true).unwrap().run();
     assert_eq!(outcome.verdict, Verdict::Violated(broken("still noise")));
     assert_eq!(outcome.time, Time::ZERO + script.horizon + script.settle.limit);
+}
+
+/// Writes once a phase and owes nothing.
+struct Writer;
+
+impl Monitor<Toy> for Writer {
+    fn observe(&mut self, _: &Seen<'_, Toy>, _: &Cluster<Toy>) -> Result<(), Violation> {
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Phase, _: Time, _: &Cluster<Toy>, inject: &mut Vec<(NodeId, Order)>) {
+        inject.push((n(1), Order::Write(1)));
+    }
+
+    fn owed(&mut self, _: Time, _: &Cluster<Toy>) -> Progress {
+        Progress::Done
+    }
+}
+
+#[test]
+fn no_sync_fails_any_more_once_faults_are_over() {
+    let disk = DiskTiming { failures: u16::MAX, ..DiskTiming::default() };
+    let failing =
+        |script: &Script| World::<Toy, _>::new(script, Manner::default(), Writer, true).unwrap().run();
+    let early = failing(&Script { disk, ..short(vec![order(at(5), n(1), "write 7")]) });
+    assert!(matches!(early.verdict, Verdict::Crashed { .. }), "the toy does not stand a failed sync");
+    assert_eq!(failing(&Script { disk, ..short(vec![]) }).verdict, Verdict::Pass);
 }

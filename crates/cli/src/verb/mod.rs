@@ -3,7 +3,6 @@
 pub(crate) mod bench;
 pub(crate) mod demo;
 pub(crate) mod fuzz;
+pub(crate) mod mutants;
 pub(crate) mod replay;
 pub(crate) mod scenario;
-
-pub(crate) use fuzz::Amount;

@@ -33,6 +33,21 @@ enum What {
     File(PathBuf),
 }
 
+impl Typed {
+    /// Whether a bug is planted, by a word or in a file.
+    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
+        let in_file = |file: &Path| {
+            let saved = files::read(file).map(|json| Saved::parse("", &json, systems));
+            matches!(saved, Ok(Ok(saved)) if saved.plan.options.planted().is_some())
+        };
+        let in_word = |word: &String| {
+            let what = meaning(word).unwrap_or_default();
+            what.iter().any(|what| matches!(what, What::File(file) if in_file(file)))
+        };
+        self.restricted.needs_bugs() || self.what.iter().any(in_word)
+    }
+}
+
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let mut exit = Exit::Clean;
     let mut ran = false;
@@ -74,7 +89,7 @@ fn replay_seed(seed: u64, typed: &Typed, systems: Systems, screen: &Screen) -> a
     let telling = Telling::of(plan, Some(seed), print_command(&restrictions, seed), systems)?;
     telling.print_plan(screen);
     telling.print_trace(screen, systems)?;
-    telling.print_verdict(screen, systems);
+    telling.print_verdict(screen);
     Ok(exit_of(&telling.outcome))
 }
 
@@ -84,7 +99,7 @@ fn replay_file(file: &Path, typed: &Typed, systems: Systems, screen: &Screen) ->
         telling.print_plan(screen);
         telling.print_trace(screen, systems)?;
     }
-    telling.print_verdict(screen, systems);
+    telling.print_verdict(screen);
     let (exit, sentence) = compare(&saved, &telling.outcome);
     screen.print(&format!("{}: {sentence}", file.display()));
     Ok(exit)

@@ -3,7 +3,7 @@
 use super::decide::{Decisions, log_span, readable};
 use super::weights as w;
 use whitewater_sim::draw::Draw;
-use whitewater_sim::{Network, Ratio, Script, Settle, Span, Timing};
+use whitewater_sim::{Network, Ratio, Script, Settle, Span, System, Timing};
 
 pub(super) fn servers(decisions: &Decisions) -> usize {
     let weights = w::SERVERS.map(|(_, weight)| weight);
@@ -44,11 +44,12 @@ fn delays(timing: Timing, decisions: &Decisions) -> Network {
     let low = low.min(timing.election_low.part(w::DELAY_LOW_PART));
     let factor = decisions.draw("delay-high", 0).log_uniform(w::DELAY_FACTOR.0, w::DELAY_FACTOR.1);
     let high = low.times(factor).min(timing.election_low.part(w::DELAY_HIGH_PART));
+    let high = readable(high).max(low);
     Network { delay_low: low, delay_high: high, ..Network::default() }
 }
 
-/// Lets all links lose, repeat and reorder messages.
-pub(super) fn disturb(script: &mut Script, timing: Timing, decisions: &Decisions) {
+/// Lets all links lose, repeat and reorder messages, and disks be slow and fail, as far as the system stands it.
+pub(super) fn disturb(script: &mut Script, system: &dyn System, timing: Timing, decisions: &Decisions) {
     let one_way = script.network.delay_high;
     let network = &mut script.network;
     if decisions.is_on("loss") {
@@ -61,6 +62,13 @@ pub(super) fn disturb(script: &mut Script, timing: Timing, decisions: &Decisions
         network.reorder = permille(&mut decisions.draw("reorder", 0), w::REORDER_PERMILLE);
         network.reorder_window =
             log_span(&mut decisions.draw("reorder-window", 0), one_way, timing.election_high);
+    }
+    if system.stands_slow_syncs() && decisions.is_on("sync-latency") {
+        let longest = timing.election_low.part(w::SYNC_PART);
+        script.disk.high = log_span(&mut decisions.draw("sync-latency", 0), w::SYNC_LATENCY_LOW, longest);
+    }
+    if system.stands_failed_syncs() && decisions.is_on("sync-failures") {
+        script.disk.failures = permille(&mut decisions.draw("sync-failures", 0), w::SYNC_FAILURES_PERMILLE).0;
     }
 }
 

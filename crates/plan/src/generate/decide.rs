@@ -34,12 +34,15 @@ pub(super) fn log_span(draw: &mut Draw, low: Span, high: Span) -> Span {
     readable(Span::from_nanos(draw.log_uniform(low_nanos, high.nanos().max(low_nanos)))).max(low)
 }
 
-/// Rounded down to its first digits.
+/// Rounded down to its first digits, and to whole milliseconds where there are several.
 pub(super) fn readable(span: Span) -> Span {
     let keep = 10u64.pow(SIGNIFICANT_DIGITS);
     let mut unit = 1;
     while span.nanos() / unit >= keep {
         unit *= 10;
+    }
+    if span >= Span::from_millis(10) {
+        unit = unit.max(1_000_000);
     }
     Span::from_nanos(span.nanos() / unit * unit)
 }
@@ -53,6 +56,8 @@ mod tests {
         let text = |nanos| readable(Span::from_nanos(nanos)).to_string();
         assert_eq!(text(0), "0ms");
         assert_eq!(text(999), "999ns");
+        assert_eq!(text(9_876_543), "9870us");
+        assert_eq!(text(12_345_678), "12ms");
         assert_eq!(text(123_456_789), "123ms");
         assert_eq!(text(1_239_999_999), "1230ms");
     }

@@ -36,7 +36,7 @@ pub(super) fn add(
 }
 
 fn interval(fault: &Fault<'_>, action: Action) -> Step {
-    Step { until: Some(fault.end()), ..Step::new(fault.begin(), action) }
+    Step { until: Some(fault.end(None)), ..Step::new(fault.begin(), action) }
 }
 
 /// Cuts one node off both ways.
@@ -101,7 +101,7 @@ fn traffic(fault: &Fault<'_>) -> Pattern {
 fn add_holds(steps: &mut Vec<Step>, stage: &Stage<'_>) {
     let hold = |fault: &Fault<'_>, pattern: Pattern| {
         let node = pattern.from.expect("generated patterns name a sender");
-        Step { until: Some(fault.release(node)), ..Step::new(fault.begin(), Action::Hold(pattern)) }
+        Step { until: Some(fault.end(Some(node))), ..Step::new(fault.begin(), Action::Hold(pattern)) }
     };
     steps.extend(stage.faults("hold-message").map(|fault| hold(&fault, fault.message("pattern"))));
     if stage.has_timers() {

@@ -11,6 +11,7 @@ mod weights;
 use crate::suggest::listed;
 use crate::{PLAN_VERSION, Plan, Profile};
 use decide::Decisions;
+use std::collections::BTreeSet;
 use whitewater_sim::System;
 
 /// What a draw is restricted to; the default is no restriction.
@@ -24,6 +25,8 @@ pub struct Restrictions {
     pub profile: Option<Profile>,
     /// Values of options, by name.
     pub set: Vec<(String, String)>,
+    /// With this bug planted, in a system that has it; builds without the feature `mutants` have none.
+    pub bug: Option<String>,
 }
 
 /// The plan that `seed` stands for.
@@ -39,14 +42,14 @@ pub fn generate(
     restrictions: &Restrictions,
 ) -> Result<Plan, String> {
     let decisions = Decisions::new(seed);
-    let system = choose_system(systems, &decisions, restrictions.system.as_deref())?;
+    let system = choose_system(systems, &decisions, restrictions)?;
     let profile = restrictions.profile.unwrap_or(Profile::Swarm);
     let servers = cluster::servers(&decisions);
-    let options = options::draw(system, profile, servers, &decisions, &restrictions.set)?;
+    let options = options::draw(system, profile, servers, &decisions, restrictions)?;
     let timing = system.timing(&options);
     let mut script = cluster::script(seed, servers, system.clients(), timing, &decisions);
     if profile == Profile::Swarm {
-        cluster::disturb(&mut script, timing, &decisions);
+        cluster::disturb(&mut script, system, timing, &decisions);
         faults::add(&mut script, timing, system.names(), &decisions);
     }
     operations::add(&mut script, system, &options, &decisions);
@@ -56,12 +59,30 @@ pub fn generate(
 fn choose_system(
     systems: &[&'static dyn System],
     decisions: &Decisions,
-    wanted: Option<&str>,
+    restrictions: &Restrictions,
 ) -> Result<&'static dyn System, String> {
-    match wanted {
-        Some(name) => find_system(systems, name),
-        None if systems.is_empty() => Err("there is no system to draw from".to_owned()),
-        None => Ok(*decisions.draw("system", 0).pick(systems)),
+    let draw = |systems: &[&'static dyn System]| *decisions.draw("system", 0).pick(systems);
+    match (&restrictions.system, &restrictions.bug) {
+        (Some(name), _) => find_system(systems, name),
+        (None, _) if systems.is_empty() => Err("there is no system to draw from".to_owned()),
+        (None, None) => Ok(draw(systems)),
+        (None, Some(bug)) => {
+            let with_it: Vec<_> =
+                systems.iter().copied().filter(|system| system.bugs().contains(&bug.as_str())).collect();
+            if with_it.is_empty() { Err(no_bug(systems, bug)) } else { Ok(draw(&with_it)) }
+        }
+    }
+}
+
+/// That no system has this bug, and which there are.
+fn no_bug(systems: &[&'static dyn System], bug: &str) -> String {
+    let bugs: BTreeSet<&str> = systems.iter().flat_map(|system| system.bugs()).copied().collect();
+    match bugs.is_empty() {
+        true => format!("`{bug}` cannot be planted: this build has no bugs in it"),
+        false => {
+            let bugs: Vec<&str> = bugs.into_iter().collect();
+            format!("there is no bug `{bug}`; {}", listed(bug, &bugs))
+        }
     }
 }
 

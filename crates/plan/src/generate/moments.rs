@@ -1,7 +1,7 @@
 //! When a fault begins and ends, and whom and what it hits.
 
 use super::decide::{Decisions, log_span, readable};
-use super::weights::{self as w, Moment, Victim};
+use super::weights::{self as w, Ending, Moment, Victim};
 use whitewater_sim::{Condition, Draw, NodeId, Pattern, Role, Script, Span, Target, Time, Timing, Trigger};
 
 /// What faults are made to fit.
@@ -77,7 +77,7 @@ impl Fault<'_> {
     /// When it begins: at a time, or when something happens.
     pub(super) fn begin(&self) -> Trigger {
         let moment = pick(&mut self.draw("moment"), &w::MOMENTS);
-        let after = self.after();
+        let after = self.after("after");
         match moment {
             Moment::AnyLeads => Trigger::When(Condition::Takes(Target::Any, Role::Leader), after),
             Moment::NodeTakes => {
@@ -101,37 +101,48 @@ impl Fault<'_> {
             Moment::Timer if self.stage.has_timers() => {
                 Trigger::When(Condition::Fires(self.one_of(self.timer("moment timer"))), after)
             }
+            Moment::Late => {
+                let last = self.stage.timeout.times(w::LATE_TIMEOUTS).min(self.stage.horizon);
+                self.between(self.stage.horizon - last, self.stage.horizon)
+            }
             Moment::Time | Moment::Message | Moment::Timer => {
                 let (part, of) = w::FAULTS_BEGIN_WITHIN;
-                let latest = self.stage.horizon.nanos() / of * part;
-                Trigger::At(Time::ZERO + readable(Span::from_nanos(self.draw("begin").below(latest.max(1)))))
+                self.between(Span::ZERO, Span::from_nanos(self.stage.horizon.nanos() / of * part))
             }
         }
     }
 
+    /// A time from `low` until before `high`.
+    fn between(&self, low: Span, high: Span) -> Trigger {
+        let after = self.draw("begin").below((high - low).nanos().max(1));
+        Trigger::At(Time::ZERO + readable(low + Span::from_nanos(after)))
+    }
+
     /// How long after what it waits for: at once in half of the cases.
-    fn after(&self) -> Span {
-        let mut draw = self.draw("after");
+    fn after(&self, decision: &str) -> Span {
+        let mut draw = self.draw(decision);
         match draw.chance(1, 2) {
             true => Span::ZERO,
             false => log_span(&mut draw, self.stage.one_way, self.stage.timeout.times(w::AFTER_TIMEOUTS)),
         }
     }
 
-    /// When it ends: from one way of a message to many election timeouts later.
-    pub(super) fn end(&self) -> Trigger {
-        let longest = self.stage.timeout.times(w::FAULT_TIMEOUTS);
-        Trigger::After(log_span(&mut self.draw("duration"), self.stage.one_way, longest))
-    }
-
-    /// When a hold ends: also when the node it is about wins an election.
-    pub(super) fn release(&self, node: NodeId) -> Trigger {
-        match pick(&mut self.draw("release"), &w::HOLD_ENDS) {
-            Moment::NodeTakes => {
-                Trigger::When(Condition::Takes(Target::Node(node), Role::Leader), self.after())
+    /// When it ends: from one way of a message to many election timeouts later, or when an election is called or won,
+    /// by `node` or by anybody.
+    pub(super) fn end(&self, node: Option<NodeId>) -> Trigger {
+        let role = match pick(&mut self.draw("ending"), &w::ENDINGS) {
+            Ending::Time => {
+                let longest = self.stage.timeout.times(w::FAULT_TIMEOUTS);
+                return Trigger::After(log_span(&mut self.draw("duration"), self.stage.one_way, longest));
             }
-            _ => self.end(),
-        }
+            Ending::Campaigns => Role::Candidate,
+            Ending::Leads => Role::Leader,
+        };
+        let who = match node.filter(|_| self.draw("ending node").chance(1, 2)) {
+            Some(node) => Target::Node(node),
+            None => Target::Any,
+        };
+        Trigger::When(Condition::Takes(who, role), self.after("ending after"))
     }
 
     /// A length of time for what a fault does to one message.

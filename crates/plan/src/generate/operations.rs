@@ -16,6 +16,6 @@ pub(super) fn add(script: &mut Script, system: &dyn System, options: &Options, d
     for (number, time) in times.into_iter().enumerate() {
         let mut draw = decisions.draw("operation", number as u64);
         let (target, text) = system.draw_operation(&mut draw, number as u32, script, options);
-        script.steps.push(Step::new(Trigger::At(time), Action::Operate { target, text }));
+        script.steps.push(Step::new(Trigger::At(time), Action::Operate { target, text, every: None }));
     }
 }

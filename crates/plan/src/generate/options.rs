@@ -1,5 +1,6 @@
 //! Options of a generated plan.
 
+use super::Restrictions;
 use super::decide::{Decisions, log_span};
 use crate::Profile;
 use whitewater_sim::{Draw, NodeId, OptionSpec, Options, System, Values};
@@ -10,11 +11,11 @@ pub(super) fn draw(
     profile: Profile,
     servers: usize,
     decisions: &Decisions,
-    set: &[(String, String)],
+    restrictions: &Restrictions,
 ) -> Result<Options, String> {
     let specs = system.options();
     let mut demanded = Options::new();
-    for (name, value) in set {
+    for (name, value) in &restrictions.set {
         demanded.set(specs, name, value).map_err(|wrong| format!("{}: {wrong}", system.name()))?;
     }
     let mut options = Options::new();
@@ -28,10 +29,13 @@ pub(super) fn draw(
     for (name, value) in demanded.iter() {
         options.set(specs, name, value)?;
     }
+    if let Some(bug) = &restrictions.bug {
+        options.plant(system.bugs(), bug).map_err(|wrong| format!("{}: {wrong}", system.name()))?;
+    }
     Ok(options)
 }
 
-/// Values for one option. What may differ between nodes does so in half of the runs, and is left alone in the others.
+/// Values for one option. What may differ between nodes does so in half of the runs, and then at about half of the nodes.
 fn values(spec: &OptionSpec, servers: usize, decisions: &Decisions) -> Vec<(String, String)> {
     let address = format!("option {}", spec.name);
     if !spec.per_node {
@@ -40,12 +44,12 @@ fn values(spec: &OptionSpec, servers: usize, decisions: &Decisions) -> Vec<(Stri
     if !decisions.is_on(&address) {
         return Vec::new();
     }
-    (0..servers)
-        .map(|position| {
-            let name = format!("{}.{}", spec.name, NodeId::server(position));
-            (name, value(&spec.values, &mut decisions.draw(&address, 1 + position as u64)))
-        })
-        .collect()
+    let at = |position| {
+        let mut draw = decisions.draw(&address, 1 + position as u64);
+        let name = format!("{}.{}", spec.name, NodeId::server(position));
+        draw.chance(1, 2).then(|| (name, value(&spec.values, &mut draw)))
+    };
+    (0..servers).filter_map(at).collect()
 }
 
 fn value(values: &Values, draw: &mut Draw) -> String {

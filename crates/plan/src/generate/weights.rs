@@ -3,6 +3,8 @@
 //! What finds races is drawing the ranges themselves, run by run. Changing a number here gives seeds another meaning;
 //! saved failures and scenarios hold whole plans and do not care.
 
+use whitewater_sim::Span;
+
 /// Numbers of servers, with their weights.
 pub(super) const SERVERS: [(usize, u32); 2] = [(3, 3), (5, 2)];
 
@@ -22,7 +24,7 @@ pub(super) const DELAY_HIGH_PART: u64 = 4;
 pub(super) const SETTLE_DELAY_PART: u64 = 10;
 
 /// Horizon: log-uniform, in longest election timeouts.
-pub(super) const HORIZON_TIMEOUTS: (u64, u64) = (10, 60);
+pub(super) const HORIZON_TIMEOUTS: (u64, u64) = (8, 50);
 /// Settling takes at most so many longest election timeouts.
 pub(super) const SETTLE_TIMEOUTS: u64 = 40;
 
@@ -36,18 +38,27 @@ pub(super) const DUPLICATE_PERMILLE: (u64, u64) = (1, 200);
 /// Messages delayed so that others overtake them, in thousandths, log-uniform.
 pub(super) const REORDER_PERMILLE: (u64, u64) = (5, 500);
 
+/// Longest time a sync takes: log-uniform from here ...
+pub(super) const SYNC_LATENCY_LOW: Span = Span::from_micros(50);
+/// ... to this part of the shortest election timeout.
+pub(super) const SYNC_PART: u64 = 10;
+/// Syncs that fail, in thousandths, log-uniform.
+pub(super) const SYNC_FAILURES_PERMILLE: (u64, u64) = (1, 20);
+
 /// Faults of a family that is on, log-uniform.
 pub(super) const FAULTS_OF_A_FAMILY: (u64, u64) = (1, 6);
 /// The longest fault, in longest election timeouts. The shortest is one way of a message.
 pub(super) const FAULT_TIMEOUTS: u64 = 20;
 /// Faults begin within this share of the horizon, so that they can still bite: (part, of).
 pub(super) const FAULTS_BEGIN_WITHIN: (u64, u64) = (9, 10);
+/// Late faults begin within so many longest election timeouts of the horizon.
+pub(super) const LATE_TIMEOUTS: u64 = 4;
 /// A lossy link loses so much, in thousandths, log-uniform.
 pub(super) const LOSSY_PERMILLE: (u64, u64) = (20, 1_000);
 /// A crash that waits for a storage call waits for one of the next so many, log-uniform.
 pub(super) const CRASH_CALLS: (u64, u64) = (1, 20);
 /// Single messages are picked among the first so many of their kind on their link, log-uniform.
-pub(super) const MESSAGE_NUMBERS: (u64, u64) = (1, 40);
+pub(super) const MESSAGE_NUMBERS: (u64, u64) = (1, 20);
 /// How long after what they wait for faults begin, at most, in longest election timeouts.
 pub(super) const AFTER_TIMEOUTS: u64 = 2;
 
@@ -56,6 +67,8 @@ pub(super) const AFTER_TIMEOUTS: u64 = 2;
 pub(super) enum Moment {
     /// At any time.
     Time,
+    /// Shortly before faults are over: what they leave behind then is what progress must come out of.
+    Late,
     /// When somebody wins an election.
     AnyLeads,
     /// When one node takes a role.
@@ -67,16 +80,29 @@ pub(super) enum Moment {
 }
 
 /// Moments with their weights.
-pub(super) const MOMENTS: [(Moment, u32); 5] = [
-    (Moment::Time, 8),
+pub(super) const MOMENTS: [(Moment, u32); 6] = [
+    (Moment::Time, 6),
+    (Moment::Late, 3),
     (Moment::AnyLeads, 3),
     (Moment::NodeTakes, 3),
     (Moment::Message, 2),
     (Moment::Timer, 1),
 ];
 
-/// Ends of a hold: at a time, or when somebody wins an election.
-pub(super) const HOLD_ENDS: [(Moment, u32); 2] = [(Moment::Time, 3), (Moment::NodeTakes, 1)];
+/// When a fault ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ending {
+    /// After a time.
+    Time,
+    /// When somebody stands for election: what comes back then meets an election that is going on.
+    Campaigns,
+    /// When somebody wins an election.
+    Leads,
+}
+
+/// Ends of faults with their weights.
+pub(super) const ENDINGS: [(Ending, u32); 3] =
+    [(Ending::Time, 4), (Ending::Campaigns, 1), (Ending::Leads, 1)];
 
 /// Whom a fault hits.
 #[derive(Clone, Copy, Debug)]

@@ -49,7 +49,8 @@ pub fn print_step(step: &Step) -> String {
 /// Whether a step reads better with `from` than with `at`.
 fn has_duration(action: &Action, has_end: bool) -> bool {
     match action {
-        Action::Crash { .. } | Action::Operate { .. } => false,
+        Action::Crash { .. } => false,
+        Action::Operate { every, .. } => every.is_some(),
         Action::Partition(_) | Action::Cut { .. } | Action::Hold(_) | Action::Lossy(..) => true,
         Action::Drop(_) | Action::Delay(..) | Action::Duplicate(..) => has_end,
     }
@@ -69,9 +70,10 @@ pub fn print_action(action: &Action) -> String {
         Action::Delay(pattern, by) => format!("delay {} by {by}", print_pattern(pattern)),
         Action::Duplicate(pattern, after) => format!("duplicate {} after {after}", print_pattern(pattern)),
         Action::Lossy(pattern, ratio) => format!("lossy {} {}", print_pattern(pattern), print_ratio(*ratio)),
-        Action::Operate { target, text } => {
+        Action::Operate { target, text, every } => {
             let text = if needs_quotes(text) { quote(text) } else { text.clone() };
-            format!("{text} at {}", print_target(target))
+            let every = every.map_or_else(String::new, |every| format!(" every {every}"));
+            format!("{text} at {}{every}", print_target(target))
         }
     }
 }

@@ -4,7 +4,7 @@ use super::read::{Names, Reader, SETTINGS, STEPS, is_target};
 use super::words::{Word, Words};
 use super::{Line, LineError};
 use crate::suggest::nearest;
-use whitewater_sim::{Action, Losing, Step, Target, Time, Trigger, parse_span};
+use whitewater_sim::{Action, Losing, Span, Step, Target, Time, Trigger, parse_span};
 
 /// First words of what may follow an action.
 const CLAUSES: [&str; 5] = ["at", "from", "when", "until", "losing"];
@@ -140,7 +140,24 @@ impl Reader<'_> {
             let message = format!("{} has no command `{text}`", system.name());
             return Err(self.words.wrong(first, message, verb_meant(first).unwrap_or(right)));
         }
-        Ok(Action::Operate { target, text })
+        let every = match self.words.eat("every") {
+            true => Some(self.pause()?),
+            false => None,
+        };
+        Ok(Action::Operate { target, text, every })
+    }
+
+    /// The time between two rounds of a repeated operation.
+    fn pause(&mut self) -> Result<Span, LineError> {
+        let word = self.words.peek();
+        let pause = self.span()?;
+        match word {
+            Some(word) if pause == Span::ZERO => {
+                let message = "an operation cannot be repeated without a pause".to_owned();
+                Err(self.words.wrong(&word, message, "write a length of time, such as `every 10ms`"))
+            }
+            _ => Ok(pause),
+        }
     }
 
     /// A line that begins with no verb and is no operation either.

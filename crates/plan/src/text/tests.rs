@@ -44,6 +44,7 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "propose x=2 at n2 when relay-ready n1->n2 fires after 2ms | to a follower",
         "propose x=3 at follower when n1->n2 MsgApp #3 arrives",
         "campaign at n1 when Vote leaves | whoever asks",
+        "propose x=4 at leader every 10ms from 1s until 2s",
         "campaign at n1 at 5ms",
         "\"propose bars | and quotes at noon\" at n1",
         "crash n1 until +1ms | \" spaces matter \"",
@@ -196,6 +197,10 @@ fn nodes() -> BoxedStrategy<NodeId> {
     (0..whitewater_sim::SLOTS).prop_map(NodeId::from_index).boxed()
 }
 
+fn repeats() -> BoxedStrategy<Option<Span>> {
+    prop::option::of((1..2_000_000_000u64).prop_map(Span::from_nanos)).boxed()
+}
+
 /// Texts that a grammar may stumble over.
 fn texts() -> BoxedStrategy<String> {
     const WORDS: [&str; 13] =
@@ -267,7 +272,11 @@ fn actions() -> BoxedStrategy<Action> {
         (patterns(), spans()).prop_map(|(pattern, span)| Action::Delay(pattern, span)),
         (patterns(), spans()).prop_map(|(pattern, span)| Action::Duplicate(pattern, span)),
         (patterns(), any::<u16>()).prop_map(|(pattern, parts)| Action::Lossy(pattern, Ratio(parts))),
-        (targets(), texts()).prop_map(|(target, text)| Action::Operate { target, text }),
+        (targets(), texts(), repeats()).prop_map(|(target, text, every)| Action::Operate {
+            target,
+            text,
+            every
+        }),
     ]
     .boxed()
 }

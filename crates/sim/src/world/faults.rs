@@ -46,7 +46,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     pub(super) fn trigger(&mut self, met: Met, event: EventId) {
         let step = met.step as u32;
         let pending = if met.closing { Pending::Close(step) } else { Pending::Open(step) };
-        if met.after > Span::ZERO {
+        // An operation waits for the step that is going on to end: a node handles one input at a time.
+        let operation = matches!(self.script.steps[met.step].action, Action::Operate { .. });
+        if met.after > Span::ZERO || operation {
             self.queue.push(self.now + met.after, pending);
         } else if met.closing {
             self.close_step(met.step, event);
@@ -60,8 +62,15 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             return;
         }
         let action = self.script.steps[step].action.clone();
-        if let Action::Operate { target, .. } = action {
-            return self.operate(step, target, cause);
+        if let Action::Operate { target, every, .. } = action {
+            self.operate(step, target, cause);
+            if let Some(every) = every {
+                let state = &mut self.director.steps[step];
+                (state.began, state.open) = (true, true);
+                self.queue.push(self.now + every, Pending::Again(step as u32));
+                self.schedule_end(step);
+            }
+            return;
         }
         let Some(links) = self.links_of(&action) else { return };
         let crash = match &action {
@@ -92,6 +101,17 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             (action, _) => self.director.open_bender(step, action),
         }
         self.schedule_end(step);
+    }
+
+    /// The next round of a repeated operation.
+    pub(super) fn repeat_step(&mut self, step: usize) {
+        let Action::Operate { target, every: Some(every), .. } = self.script.steps[step].action else {
+            unreachable!("only operations are repeated");
+        };
+        if self.director.steps[step].open {
+            self.operate(step, target, EventId::NONE);
+            self.queue.push(self.now + every, Pending::Again(step as u32));
+        }
     }
 
     fn schedule_end(&mut self, step: usize) {
@@ -254,7 +274,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Takes a node down: what it held in memory is gone, and of what it had not synced a part.
     pub(super) fn crash(&mut self, node: NodeId, losing: Losing, cause: EventId) {
         self.cluster.slots[node.index()].down += 1;
-        if !self.cluster.is_up(node) {
+        // A node whose disk died while it started is not up, and crashes all the same.
+        if !self.cluster.is_up(node) && !self.around(node).disk.is_dead() {
             return;
         }
         self.counters.crashes += u64::from(!self.cycling);
@@ -283,7 +304,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             ),
         };
         self.around(node).last_event = event;
-        let seen = Seen { event, time: self.now, node, what: What::Crashed, effects: &[] };
+        let seen = Seen { event, time: self.now, node, what: What::Crashed, effects: &[], died: false };
         if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
             self.end_with(Verdict::Violated(violation), event);
         }

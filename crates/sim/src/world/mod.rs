@@ -64,6 +64,7 @@ enum Pending<N: Node> {
         cause: EventId,
     },
     Open(u32),
+    Again(u32),
     Close(u32),
 }
 
@@ -182,6 +183,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.held_due(node, incarnation, timer, cause)
             }
             Pending::Open(step) => self.open_step(step as usize, EventId::NONE),
+            Pending::Again(step) => self.repeat_step(step as usize),
             Pending::Close(step) => self.close_step(step as usize, EventId::NONE),
         }
     }
@@ -192,7 +194,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let node = match &pending {
             Pending::Packet(packet) => packet.to,
             Pending::Timer { node, .. } | Pending::Sync { node, .. } | Pending::Held { node, .. } => *node,
-            Pending::Open(_) | Pending::Close(_) => return Some(pending),
+            Pending::Open(_) | Pending::Again(_) | Pending::Close(_) => return Some(pending),
         };
         let until = self.around(node).busy_until;
         if until <= self.now {

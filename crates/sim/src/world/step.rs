@@ -125,15 +125,16 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.end_with(Verdict::Crashed { node, message, location }, event);
             }
             _ => {
-                let (before, after) = self.update_role(node);
-                self.observe(node, event, why);
+                let (before, after) = if dead { (Role::None, Role::None) } else { self.update_role(node) };
+                self.observe(node, event, why, dead);
+                let incarnation = self.cluster.incarnation(node);
                 self.carry_out(node, event);
-                if before != after && !dead {
+                if before != after && self.cluster.incarnation(node) == incarnation {
                     self.role_changed(node, after, event);
                 }
             }
         }
-        if dead && self.verdict.is_none() {
+        if self.around(node).disk.is_dead() && self.verdict.is_none() {
             self.crash_at_call(node, event);
         }
     }
@@ -186,7 +187,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         (before, after)
     }
 
-    fn observe(&mut self, node: NodeId, event: EventId, why: Why<N::Timer>) {
+    fn observe(&mut self, node: NodeId, event: EventId, why: Why<N::Timer>, died: bool) {
         let commands = &self.director;
         let injected;
         let what = match why {
@@ -201,7 +202,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             Why::Synced(ticket) => What::Synced(ticket),
             Why::SyncFailed(ticket) => What::SyncFailed(ticket),
         };
-        let seen = Seen { event, time: self.now, node, what, effects: &self.outbox.effects };
+        let seen = Seen { event, time: self.now, node, what, effects: &self.outbox.effects, died };
         if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
             self.end_with(Verdict::Violated(violation), event);
         }
@@ -210,8 +211,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Does what the node did: effects in order, then the syncs it asked for.
     fn carry_out(&mut self, node: NodeId, event: EventId) {
         self.record_notes(node, event);
+        let incarnation = self.cluster.incarnation(node);
         let mut effects = std::mem::take(&mut self.outbox.effects);
         for effect in effects.drain(..) {
+            if self.cluster.incarnation(node) != incarnation {
+                break; // a step of the script crashed it as one of its messages left
+            }
             match effect {
                 Effect::Send { to, message } => self.send(node, to, message, event),
                 Effect::SetTimer { timer, low, high } => {

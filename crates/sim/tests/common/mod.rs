@@ -130,6 +130,8 @@ impl Node for Toy {
 
     fn boot(boot: &Boot<'_, Manner>, fx: &mut Effects<'_, Toy>) -> Toy {
         let file = fx.disk().open("counter");
+        // Nothing is dirty yet: a failure would lose nothing.
+        let _ = fx.disk().sync(file);
         let bytes = fx.disk().read(file);
         let counter = bytes.last_chunk().map_or(0, |last: &[u8; 8]| u64::from_le_bytes(*last));
         fx.note(format_args!("counter {counter}"));
@@ -246,7 +248,7 @@ pub fn step(when: Trigger, action: Action, until: Option<Trigger>) -> Step {
 }
 
 pub fn order(when: Trigger, node: NodeId, text: &str) -> Step {
-    Step::new(when, Action::Operate { target: Target::Node(node), text: text.to_owned() })
+    Step::new(when, Action::Operate { target: Target::Node(node), text: text.to_owned(), every: None })
 }
 
 pub fn short(steps: Vec<Step>) -> Script {

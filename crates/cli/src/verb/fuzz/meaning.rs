@@ -2,7 +2,8 @@
 
 use super::Typed;
 use crate::Screen;
-use crate::typed::Given;
+use crate::amount::Amount;
+use crate::given::Given;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,17 +21,6 @@ pub(super) enum Seeds {
     From(u64),
     /// From the first up to but not including the second.
     Between(u64, u64),
-}
-
-/// How much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Amount {
-    /// So many messages delivered.
-    Deliveries(u64),
-    /// So many runs.
-    Runs(u64),
-    /// So much real time.
-    Time(Duration),
 }
 
 /// A search, decided.

@@ -3,10 +3,11 @@
 mod meaning;
 mod watch;
 
+use crate::amount::Amount;
+use crate::given::{FormatTyped, Given};
 use crate::progress::Progress;
-use crate::typed::{FormatTyped, Given};
 use crate::{Exit, Screen, Systems, duration, interrupt};
-pub(crate) use meaning::Amount;
+pub(crate) use meaning::fresh_seed;
 use meaning::{Meaning, Seeds};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -37,7 +38,7 @@ pub(crate) struct Typed {
     #[arg(long = "for", id = "for", value_name = "TIME", value_parser = duration::parse, env = "WHITEWATER_FOR", help_heading = "Budget")]
     time: Option<Duration>,
     #[command(flatten)]
-    restricted: Restricted,
+    pub(crate) restricted: Restricted,
     /// Threads; as many as there are cores unless given. The result does not depend on it.
     #[arg(long, value_name = "N", env = "WHITEWATER_JOBS")]
     jobs: Option<usize>,
@@ -67,12 +68,28 @@ pub(crate) struct Restricted {
     /// Give an option of the system a value; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = meaning::parse_setting)]
     set: Vec<(String, String)>,
+    /// Plant a bug and search in a build that has it; `none` searches in that build without a bug.
+    #[arg(long, value_name = "ID", env = "WHITEWATER_MUTANT")]
+    mutant: Option<String>,
 }
+
+/// In place of a bug: the build that has them all, and none of them planted.
+const NO_BUG: &str = "none";
 
 impl Restricted {
     /// What it means for the draw.
     pub(crate) fn meaning(&self) -> Restrictions {
-        Restrictions { system: self.system.clone(), profile: self.profile, set: self.set.clone() }
+        Restrictions {
+            system: self.system.clone(),
+            profile: self.profile,
+            set: self.set.clone(),
+            bug: self.mutant.clone().filter(|id| id != NO_BUG),
+        }
+    }
+
+    /// Whether it takes a build that has the planted bugs in it.
+    pub(crate) fn needs_bugs(&self) -> bool {
+        self.mutant.is_some()
     }
 }
 
@@ -97,7 +114,7 @@ fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Resul
     let interrupted = interrupt::flag();
     let begun = Instant::now();
     let progress = Progress::begin(screen, meaning.amount);
-    let watch = Watch::new(meaning, systems, screen, &progress, &interrupted);
+    let watch = Watch::new(meaning, screen, &progress, &interrupted);
     let over = || matches!(meaning.amount, Amount::Time(time) if begun.elapsed() >= time);
     let budget = match meaning.amount {
         Amount::Deliveries(deliveries) => Budget::Deliveries(deliveries),

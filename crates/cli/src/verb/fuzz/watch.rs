@@ -18,7 +18,6 @@ use whitewater_plan::{Saved, generate, seed_text};
 /// Watches a search and tells what it finds.
 pub(super) struct Watch<'a> {
     meaning: &'a Meaning,
-    systems: Systems,
     screen: &'a Screen,
     progress: &'a Progress<'a>,
     stop: &'a AtomicBool,
@@ -37,12 +36,11 @@ impl<'a> Watch<'a> {
     /// Nothing found yet; `stop` is raised when there is no point in going on.
     pub(super) fn new(
         meaning: &'a Meaning,
-        systems: Systems,
         screen: &'a Screen,
         progress: &'a Progress<'a>,
         stop: &'a AtomicBool,
     ) -> Watch<'a> {
-        Watch { meaning, systems, screen, progress, stop, found: Mutex::new(Found::default()) }
+        Watch { meaning, screen, progress, stop, found: Mutex::new(Found::default()) }
     }
 
     /// Prints the summary.
@@ -74,7 +72,7 @@ impl Observer for Watch<'_> {
         match failure {
             // One report tells more than a hundred of the same rule.
             Some(failure) if found.rules.insert(record.rule.clone()) => {
-                self.screen.print(&report(failure, self.systems));
+                self.screen.print(&report(failure));
             }
             _ => self.screen.print(&format!(
                 "FAIL  seed={}  {}: {}",
@@ -108,7 +106,7 @@ pub(super) fn one(seed: u64, meaning: &Meaning, systems: Systems, screen: &Scree
             save(folder, failure, screen)?;
         }
     }
-    telling.print_verdict(screen, systems);
+    telling.print_verdict(screen);
     Ok(exit_of(&telling.outcome))
 }
 

@@ -29,6 +29,24 @@ enum Action {
     New(new::Typed),
 }
 
+impl Typed {
+    /// Whether a bug is planted in a scenario that is to be run or checked.
+    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
+        let names = match &self.action {
+            Action::Run(typed) => &typed.names,
+            Action::Check(typed) => &typed.names,
+            Action::Show(typed) => std::slice::from_ref(&typed.name),
+            Action::List(_) | Action::Fmt(_) | Action::New(_) => return false,
+        };
+        chosen(names).unwrap_or_default().iter().any(|file| {
+            load(file, systems).is_ok_and(|scenario| {
+                let of_variants = scenario.variants.iter().map(|variant| &variant.options);
+                of_variants.chain([&scenario.options]).any(|options| options.planted().is_some())
+            })
+        })
+    }
+}
+
 /// Does what was typed.
 pub(crate) fn run(typed: Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     match typed.action {

@@ -2,8 +2,7 @@
 
 use crate::{Exit, Screen, Systems, files};
 use anyhow::{anyhow, bail};
-use whitewater_plan::{Expect, Scenario, Variant};
-use whitewater_sim::{Options, Script};
+use whitewater_plan::Scenario;
 
 /// Begins a scenario: writes a file that runs as it is.
 #[derive(Debug, clap::Args)]
@@ -27,15 +26,8 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     if file.exists() {
         bail!("{}: there is one already; choose another name", file.display());
     }
-    let scenario = Scenario {
-        name: name.to_owned(),
-        notes: vec!["What happens, and why it matters.".to_owned()],
-        source: None,
-        system: wanted.to_owned(),
-        options: Options::new(),
-        script: Script::default(),
-        variants: vec![Variant { name: "default".to_owned(), options: Options::new(), expect: Expect::Pass }],
-    };
+    let notes = vec!["What happens, and why it matters.".to_owned()];
+    let scenario = Scenario { notes, ..Scenario::begin(name, wanted) };
     files::write_whole(&file, &scenario.format())?;
     screen.print(&format!(
         "{}: written; add steps to it, then `cargo xtask scenario run {name}`",

@@ -13,7 +13,7 @@ use whitewater_sim::{Outcome, Time, Verdict};
 pub(crate) struct Typed {
     /// Names of scenarios, or files.
     #[arg(value_name = "NAME|FILE")]
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
 }
 
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {

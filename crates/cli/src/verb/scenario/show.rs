@@ -13,7 +13,7 @@ use whitewater_plan::{Scenario, Variant, text};
 pub(crate) struct Typed {
     /// Name of a scenario, or a file.
     #[arg(value_name = "NAME|FILE")]
-    name: String,
+    pub(super) name: String,
     /// Only this variant.
     #[arg(long, value_name = "VARIANT")]
     variant: Option<String>,

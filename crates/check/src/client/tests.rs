@@ -1,0 +1,233 @@
+//! Histories made by hand: each client rule fires on one, is silent beside it, and is missed when it is blind.
+
+use super::{Answer, Ask, ClientRules, Once};
+use whitewater_sim::{OpId, Violation};
+
+type Going = Result<(), Violation>;
+
+const KEY: u64 = 1;
+
+/// A history of operations on one key; the token of a write is the number of its operation.
+struct History {
+    rules: ClientRules,
+    next: u32,
+}
+
+impl History {
+    fn new(once: Once) -> History {
+        History { rules: ClientRules::new(once), next: 0 }
+    }
+
+    fn begin(&mut self, ask: Ask) -> u64 {
+        let op = self.next;
+        self.next += 1;
+        self.rules.invoked(OpId(op), KEY, ask, op.into());
+        op.into()
+    }
+
+    fn end(&mut self, op: u64, answer: Answer<'_>) -> Going {
+        self.rules.answered(OpId(op as u32), answer)
+    }
+
+    fn write(&mut self, ask: Ask) -> u64 {
+        let op = self.begin(ask);
+        self.end(op, Answer::Done).expect("an acknowledgement breaks nothing");
+        op
+    }
+
+    fn read(&mut self, tokens: &[u64]) -> Going {
+        let op = self.begin(Ask::Read);
+        self.end(op, Answer::Value(tokens))
+    }
+}
+
+fn broken(run: impl FnOnce(&mut History) -> Going) -> Option<&'static str> {
+    run(&mut History::new(Once::Claimed)).err().map(|violation| violation.rule)
+}
+
+fn invented(h: &mut History) -> Going {
+    h.read(&[77])
+}
+
+fn twice(h: &mut History) -> Going {
+    let a = h.write(Ask::Append);
+    h.read(&[a, a])
+}
+
+fn out_of_order(h: &mut History) -> Going {
+    let a = h.write(Ask::Append);
+    let b = h.write(Ask::Append);
+    h.read(&[b, a])
+}
+
+fn lost(h: &mut History) -> Going {
+    h.write(Ask::Append);
+    let b = h.write(Ask::Append);
+    h.read(&[b])
+}
+
+fn older(h: &mut History) -> Going {
+    let a = h.begin(Ask::Append);
+    h.read(&[a])?;
+    h.read(&[])
+}
+
+fn gone_in_the_end(h: &mut History) -> Going {
+    h.write(Ask::Append);
+    h.rules.final_value(KEY, &[])
+}
+
+type Breaking = fn(&mut History) -> Going;
+
+const HISTORIES: &[(&str, Breaking)] = &[
+    ("no-phantom-value", invented),
+    ("applied-once", twice),
+    ("writes-in-order", out_of_order),
+    ("acknowledged-kept", lost),
+    ("reads-monotonic", older),
+    ("final-durability", gone_in_the_end),
+];
+
+#[test]
+fn every_client_rule_has_a_history_in_the_table() {
+    let names: Vec<&str> = ClientRules::rules().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(HISTORIES.iter().map(|&(name, _)| name).collect::<Vec<_>>(), names);
+}
+
+#[test]
+fn a_client_rule_finds_what_is_missed_when_it_alone_is_blind() {
+    for &(name, history) in HISTORIES {
+        assert_eq!(broken(history), Some(name));
+        assert_eq!(
+            broken(|h| {
+                h.rules.blind(name).unwrap();
+                history(h)
+            }),
+            None,
+            "another rule stands in for {name}"
+        );
+    }
+    assert!(ClientRules::new(Once::Claimed).blind("no-rule").is_err());
+}
+
+#[test]
+fn a_write_that_nobody_acknowledged_may_show_or_not_but_not_once_it_was_refused() {
+    assert_eq!(broken(|h| h.read(&[])), None);
+    let unknown = |show: bool| {
+        broken(|h| {
+            let a = h.begin(Ask::Append);
+            h.end(a, Answer::Unknown)?;
+            h.read(if show { &[0] } else { &[] })
+        })
+    };
+    assert_eq!((unknown(true), unknown(false)), (None, None));
+    let refused = broken(|h| {
+        let a = h.begin(Ask::Append);
+        h.end(a, Answer::Refused)?;
+        h.read(&[a])
+    });
+    assert_eq!(refused, Some("no-phantom-value"));
+}
+
+#[test]
+fn a_write_to_another_key_is_a_phantom() {
+    let other = broken(|h| {
+        h.rules.invoked(OpId(0), KEY + 1, Ask::Put, 0);
+        h.next = 1;
+        h.read(&[0])
+    });
+    assert_eq!(other, Some("no-phantom-value"));
+}
+
+#[test]
+fn a_repetition_is_lawful_where_nobody_claims_that_there_is_none() {
+    assert_eq!(twice(&mut History::new(Once::NotClaimed)), Ok(()));
+}
+
+#[test]
+fn writes_that_overlap_may_stand_in_any_order() {
+    let overlapping = broken(|h| {
+        let (a, b) = (h.begin(Ask::Append), h.begin(Ask::Append));
+        h.end(a, Answer::Done)?;
+        h.end(b, Answer::Done)?;
+        h.read(&[b, a])
+    });
+    assert_eq!(overlapping, None);
+}
+
+#[test]
+fn a_write_that_was_acknowledged_after_the_read_began_may_be_missing() {
+    let late = broken(|h| {
+        let read = h.begin(Ask::Read);
+        h.write(Ask::Append);
+        h.end(read, Answer::Value(&[]))
+    });
+    assert_eq!(late, None);
+}
+
+#[test]
+fn a_value_may_be_replaced_by_a_write_that_was_not_over_before() {
+    let replaced = broken(|h| {
+        let a = h.write(Ask::Append);
+        h.read(&[a])?;
+        let p = h.write(Ask::Put);
+        h.read(&[p])?;
+        let s = h.begin(Ask::Swap);
+        h.read(&[s])?;
+        h.rules.final_value(KEY, &[s])
+    });
+    assert_eq!(replaced, None);
+    let put_back = broken(|h| {
+        let p = h.write(Ask::Put);
+        h.write(Ask::Append);
+        h.read(&[p])
+    });
+    assert_eq!(put_back, Some("acknowledged-kept"));
+}
+
+#[test]
+fn a_read_that_overlaps_a_newer_one_may_return_less() {
+    let overlapping = broken(|h| {
+        let a = h.begin(Ask::Append);
+        let old = h.begin(Ask::Read);
+        h.read(&[a])?;
+        h.end(old, Answer::Value(&[]))?;
+        h.read(&[a])
+    });
+    assert_eq!(overlapping, None);
+    let later = broken(|h| {
+        let a = h.begin(Ask::Append);
+        let old = h.begin(Ask::Read);
+        h.read(&[a])?;
+        h.end(old, Answer::Value(&[]))?;
+        h.read(&[])
+    });
+    assert_eq!(later, Some("reads-monotonic"));
+}
+
+#[test]
+fn two_writes_of_one_token_are_not_missed() {
+    let shared = broken(|h| {
+        h.rules.invoked(OpId(0), KEY, Ask::Append, 5);
+        h.rules.invoked(OpId(1), KEY, Ask::Append, 5);
+        h.next = 2;
+        h.end(0, Answer::Done)?;
+        h.end(1, Answer::Done)?;
+        h.read(&[])
+    });
+    assert_eq!(shared, None);
+}
+
+#[test]
+fn what_is_open_and_what_was_acknowledged_is_counted() {
+    let mut h = History::new(Once::Claimed);
+    let a = h.begin(Ask::Append);
+    h.write(Ask::Put);
+    h.begin(Ask::Read);
+    assert_eq!((h.rules.open(), h.rules.acknowledged()), (2, 1));
+    h.end(a, Answer::Unknown).unwrap();
+    assert_eq!((h.rules.open(), h.rules.acknowledged()), (1, 1));
+    h.end(a, Answer::Done).unwrap();
+    assert_eq!((h.rules.open(), h.rules.acknowledged()), (1, 2));
+    assert_eq!(h.rules.keys().collect::<Vec<_>>(), [KEY]);
+}

@@ -1,0 +1,87 @@
+//! Each rule has a run that it alone finds: whoever switches a rule off misses something.
+
+use super::rules::RaftRules;
+use super::testing::{Going, N1, N2, N3, Run};
+use super::{
+    acknowledgements_durable, commit_monotonic, commit_own_term, commit_within_log, committed_agree,
+    committed_kept, durable_log_kept, grants_durable, leader_append_only, leader_completeness, log_matching,
+    log_terms, match_truth, message_terms, peer_refused, responses_durable, state_machine_safety, vote_kept,
+};
+use crate::log_view::Spoken;
+use whitewater_sim::Role;
+
+fn two_leaders_of_a_term(run: &mut Run) -> Going {
+    run.step(N1, |n| n.enter(4, Role::Leader))?;
+    run.step(N1, |n| n.enter(5, Role::Follower))?;
+    run.step(N2, |n| n.enter(4, Role::Leader))
+}
+
+fn a_term_that_goes_back(run: &mut Run) -> Going {
+    run.step(N1, |n| n.enter(3, Role::Follower))?;
+    run.step(N1, |n| n.term = 2)
+}
+
+fn two_votes_in_a_term(run: &mut Run) -> Going {
+    for candidate in [N2, N3] {
+        run.say(N1, Spoken::Grant { to: candidate, term: 1 }, |n| {
+            n.enter(1, Role::Follower);
+            n.choose(candidate);
+        })?;
+    }
+    Ok(())
+}
+
+type Violating = fn(&mut Run) -> Going;
+
+const RUNS: &[(&str, Violating)] = &[
+    ("election-safety", two_leaders_of_a_term),
+    ("monotonic-terms", a_term_that_goes_back),
+    ("vote-once", two_votes_in_a_term),
+    ("grants-durable", grants_durable::tests::violating),
+    ("responses-durable", responses_durable::tests::violating),
+    ("acknowledgements-durable", acknowledgements_durable::tests::violating),
+    ("message-terms", message_terms::tests::violating),
+    ("vote-kept", vote_kept::tests::violating),
+    ("durable-log-kept", durable_log_kept::tests::violating),
+    ("log-terms", log_terms::tests::violating),
+    ("leader-append-only", leader_append_only::tests::violating),
+    ("log-matching", log_matching::tests::violating),
+    ("committed-kept", committed_kept::tests::violating),
+    ("commit-within-log", commit_within_log::tests::violating),
+    ("commit-monotonic", commit_monotonic::tests::violating),
+    ("commit-own-term", commit_own_term::tests::violating),
+    ("committed-agree", committed_agree::tests::violating),
+    ("leader-completeness", leader_completeness::tests::violating),
+    ("state-machine-safety", state_machine_safety::tests::violating),
+    ("match-truth", match_truth::tests::violating),
+    ("peer-refused", peer_refused::tests::violating),
+];
+
+#[test]
+fn every_rule_has_a_run_in_the_table() {
+    let names: Vec<&str> = RaftRules::rules().into_iter().map(|(name, _)| name).collect();
+    let runs: Vec<&str> = RUNS.iter().map(|&(name, _)| name).collect();
+    assert_eq!(runs, names);
+    let sources = RaftRules::sources();
+    assert!(sources.iter().zip(&names).all(|(source, name)| source.0 == *name && !source.1.is_empty()));
+}
+
+#[test]
+fn a_rule_finds_what_is_missed_when_it_alone_is_blind() {
+    for &(name, violating) in RUNS {
+        let mut run = Run::new();
+        let violation = violating(&mut run).expect_err(name);
+        assert_eq!(violation.rule, name);
+        assert!(!violation.claim.is_empty() && violation.node.is_some(), "{name}");
+
+        let mut run = Run::new();
+        run.rules.blind(name).unwrap();
+        assert_eq!(violating(&mut run), Ok(()), "another rule stands in for {name}");
+    }
+}
+
+#[test]
+fn a_rule_that_does_not_exist_cannot_be_blinded() {
+    let refusal = RaftRules::new(3).blind("vote-twice").unwrap_err();
+    assert!(refusal.contains("vote-twice") && refusal.contains("vote-once"), "{refusal}");
+}

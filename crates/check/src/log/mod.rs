@@ -1,0 +1,33 @@
+//! Rules over the logs of a Raft, and the composite that shadows every node and wakes them.
+
+mod acknowledgements_durable;
+mod books;
+mod change;
+mod commit_monotonic;
+mod commit_own_term;
+mod commit_within_log;
+mod committed_agree;
+mod committed_kept;
+mod durable_log_kept;
+mod grants_durable;
+mod leader_append_only;
+mod leader_completeness;
+mod log_matching;
+mod log_terms;
+mod match_truth;
+mod message_terms;
+mod peer_refused;
+mod responses_durable;
+mod rule;
+mod rules;
+mod shadow;
+mod state_machine_safety;
+mod vote_kept;
+
+#[cfg(test)]
+mod blinding_tests;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use change::LogStanding;
+pub use rules::RaftRules;

@@ -1,0 +1,393 @@
+//! The rules over a Raft with a log, as one: shadows every node, makes one change per event, wakes what it concerns.
+
+use super::acknowledgements_durable::AcknowledgementsDurable;
+use super::books::Books;
+use super::change::{LogChange, LogStanding};
+use super::commit_monotonic::CommitMonotonic;
+use super::commit_own_term::CommitOwnTerm;
+use super::commit_within_log::CommitWithinLog;
+use super::committed_agree::CommittedAgree;
+use super::committed_kept::CommittedKept;
+use super::durable_log_kept::DurableLogKept;
+use super::grants_durable::GrantsDurable;
+use super::leader_append_only::LeaderAppendOnly;
+use super::leader_completeness::LeaderCompleteness;
+use super::log_matching::LogMatching;
+use super::log_terms::LogTerms;
+use super::match_truth::MatchTruth;
+use super::message_terms::MessageTerms;
+use super::peer_refused::PeerRefused;
+use super::responses_durable::ResponsesDurable;
+use super::rule::{LogRule, Speaker, SpeechRule};
+use super::shadow::Shadow;
+use super::state_machine_safety::StateMachineSafety;
+use super::vote_kept::VoteKept;
+use crate::change::{Bits, Change, Grant, Standing};
+use crate::election_safety::ElectionSafety;
+use crate::log_view::{RaftView, Spoken, Stimulus};
+use crate::monotonic_terms::MonotonicTerms;
+use crate::owed::Terrain;
+use crate::rule::Rule;
+use crate::vote_once::VoteOnce;
+use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
+
+/// Rules over elections alone, which look first.
+#[derive(Clone, Debug, Default)]
+struct ElectionRules {
+    safety: ElectionSafety,
+    terms: MonotonicTerms,
+    votes: VoteOnce,
+}
+
+/// The place of [`VoteOnce`] among them.
+const VOTE_ONCE: u32 = 2;
+
+impl ElectionRules {
+    fn each(&mut self) -> [&mut dyn Rule; 3] {
+        [&mut self.safety, &mut self.terms, &mut self.votes]
+    }
+}
+
+/// Declares the rules over what nodes say, in the order in which they hear.
+macro_rules! speech_rules {
+    ($($rule:ty,)*) => {
+        const SPEECH_RULES: &[Description] = &[$(Description::of_speech::<$rule>(),)*];
+
+        #[inline]
+        fn hear(blind: u32, said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
+            let mut bit = FIRST_SPEECH_RULE;
+            $(
+                if blind & bit == 0 {
+                    <$rule>::hear(said, speaker)?;
+                }
+                bit <<= 1;
+            )*
+            debug_assert_eq!(bit, FIRST_LOG_RULE, "each rule has a bit of its own");
+            Ok(())
+        }
+    };
+}
+
+speech_rules! {
+    GrantsDurable,
+    ResponsesDurable,
+    AcknowledgementsDurable,
+    MessageTerms,
+}
+
+/// Declares the rules over logs in the order in which they look.
+macro_rules! log_rules {
+    ($($field:ident: $rule:ty,)*) => {
+        #[derive(Clone, Debug, Default)]
+        struct LogRules {
+            $($field: $rule,)*
+        }
+
+        const LOG_RULES: &[Description] = &[$(Description::of_log::<$rule>(),)*];
+
+        impl LogRules {
+            #[inline]
+            fn wake(&mut self, blind: u32, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
+                let mut bit = FIRST_LOG_RULE;
+                $(
+                    if change.bits.meets(<$rule>::WAKES_ON) && blind & bit == 0 {
+                        self.$field.observe(change, books)?;
+                    }
+                    bit <<= 1;
+                )*
+                debug_assert_ne!(bit, 0, "each rule has a bit of its own");
+                Ok(())
+            }
+        }
+    };
+}
+
+log_rules! {
+    vote_kept: VoteKept,
+    durable_log_kept: DurableLogKept,
+    log_terms: LogTerms,
+    leader_append_only: LeaderAppendOnly,
+    log_matching: LogMatching,
+    committed_kept: CommittedKept,
+    commit_within_log: CommitWithinLog,
+    commit_monotonic: CommitMonotonic,
+    commit_own_term: CommitOwnTerm,
+    committed_agree: CommittedAgree,
+    leader_completeness: LeaderCompleteness,
+    state_machine_safety: StateMachineSafety,
+    match_truth: MatchTruth,
+    peer_refused: PeerRefused,
+}
+
+const FIRST_SPEECH_RULE: u32 = 1 << 3;
+const FIRST_LOG_RULE: u32 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
+
+/// What a rule says of itself.
+#[derive(Clone, Copy)]
+struct Description {
+    name: &'static str,
+    claim: &'static str,
+    source: &'static str,
+}
+
+impl Description {
+    const fn of_speech<R: SpeechRule>() -> Description {
+        Description { name: R::NAME, claim: R::CLAIM, source: R::SOURCE }
+    }
+
+    const fn of_log<R: LogRule>() -> Description {
+        Description { name: R::NAME, claim: R::CLAIM, source: R::SOURCE }
+    }
+
+    /// All rules; the bit of each is its place.
+    fn all() -> Vec<Description> {
+        let mut election = ElectionRules::default();
+        let describe = |rule: &mut dyn Rule| Description {
+            name: rule.name(),
+            claim: rule.claim(),
+            source: rule.source(),
+        };
+        let election = election.each().map(describe);
+        election.iter().chain(SPEECH_RULES).chain(LOG_RULES).copied().collect()
+    }
+}
+
+/// All safety rules over a Raft with a log.
+///
+/// A monitor calls [`RaftRules::observe`] after each step of a server and [`RaftRules::crashed`] after each crash.
+#[derive(Clone, Debug)]
+pub struct RaftRules {
+    servers: usize,
+    books: Books,
+    election: ElectionRules,
+    log: LogRules,
+    /// Rules that are switched off, a bit each.
+    blind: u32,
+    /// Votes sent in this step.
+    grants: Vec<Grant>,
+}
+
+impl RaftRules {
+    /// Rules for a cluster of `servers`, all of them awake. Panics from [`SERVERS_MAX`] on.
+    pub fn new(servers: usize) -> RaftRules {
+        assert!(servers <= SERVERS_MAX, "a world holds at most {SERVERS_MAX} servers");
+        RaftRules {
+            servers,
+            books: Books::new(),
+            election: ElectionRules::default(),
+            log: LogRules::default(),
+            blind: 0,
+            grants: Vec::new(),
+        }
+    }
+
+    /// Name and claim of each rule, in the order in which they look.
+    pub fn rules() -> Vec<(&'static str, &'static str)> {
+        Description::all().iter().map(|rule| (rule.name, rule.claim)).collect()
+    }
+
+    /// Name of each rule and where its claim is stated.
+    pub fn sources() -> Vec<(&'static str, &'static str)> {
+        Description::all().iter().map(|rule| (rule.name, rule.source)).collect()
+    }
+
+    /// Switches a rule off, so that a test can show what is missed without it.
+    ///
+    /// # Errors
+    /// There is no such rule; the text lists those there are.
+    pub fn blind(&mut self, name: &str) -> Result<(), String> {
+        let rules = Description::all();
+        let Some(place) = rules.iter().position(|rule| rule.name == name) else {
+            let names: Vec<&str> = rules.iter().map(|rule| rule.name).collect();
+            return Err(format!("there is no rule `{name}`; there are {}", names.join(", ")));
+        };
+        self.blind |= 1 << place;
+        Ok(())
+    }
+
+    /// Looks at a server after a step. `spoken` are the messages it sent to others in the step.
+    ///
+    /// # Errors
+    /// The rule that is broken.
+    #[inline]
+    pub fn observe<V: RaftView + ?Sized>(
+        &mut self,
+        node: NodeId,
+        stimulus: Stimulus,
+        view: &V,
+        spoken: impl IntoIterator<Item = Spoken>,
+    ) -> Result<(), Violation> {
+        let (standing, after) = (Standing::of(view), LogStanding::of(view));
+        let shadow = &mut self.books.nodes[node.position()];
+        let speaker = Speaker {
+            node,
+            term: standing.term,
+            durable_term: standing.durable_term,
+            durable_vote: view.durable_vote(),
+            durable_index: after.durable_index,
+            forgiven: shadow.forgiven,
+        };
+        self.grants.clear();
+        for said in spoken {
+            if let Spoken::Grant { to, term } = said {
+                self.grants.push(Grant { term, candidate: to });
+            }
+            hear(self.blind, said, &speaker)?;
+        }
+        let was = self.books.elections.of(node);
+        let matched = follow_matches(shadow, self.servers, node, stimulus, view, (was, standing));
+        let same = standing == was && after == shadow.standing;
+        if same && matched == 0 && self.grants.is_empty() && stimulus != Stimulus::Booted {
+            return Ok(());
+        }
+        self.observe_changed(node, stimulus == Stimulus::Booted, view, (&was, &standing), &after, matched)
+    }
+
+    fn observe_changed<V: RaftView + ?Sized>(
+        &mut self,
+        node: NodeId,
+        booted: bool,
+        view: &V,
+        (was, is): (&Standing, &Standing),
+        after: &LogStanding,
+        matched: u16,
+    ) -> Result<(), Violation> {
+        let mut bits = Bits::MATCH.when(matched != 0);
+        if was != is || booted || !self.grants.is_empty() {
+            bits = bits | self.observe_election(node, booted, is)?;
+        }
+        let shadow = &mut self.books.nodes[node.position()];
+        if booted {
+            shadow.boot();
+        }
+        let kept = shadow.follow(view, after);
+        let shadow = &self.books.nodes[node.position()];
+        let before = &shadow.standing;
+        let committed_known = self.books.gold.last_index();
+        let committed = (before.commit, before.unfounded) != (after.commit, after.unfounded);
+        if committed {
+            self.books.gold.extend(&shadow.log, after.commit, is.term);
+        }
+        let refused = after.refusals > before.refusals;
+        bits = bits
+            | Bits::COMMIT.when(committed)
+            | Bits::APPLIED.when(before.applied != after.applied)
+            | Bits::LOG_APPENDED.when(after.last_index > kept)
+            | Bits::LOG_TRUNCATED.when(before.last_index > kept)
+            | Bits::REFUSED.when(refused);
+        let refusal = if refused { view.last_refusal() } else { None };
+        let grants = &self.grants;
+        #[rustfmt::skip]
+        let change = LogChange {
+            node, bits, was, is, grants, before, after, kept, matched, committed_known, refusal,
+        };
+        self.log.wake(self.blind, &change, &self.books)?;
+        // Only now, so that nobody needs a copy of what was before.
+        let shadow = &mut self.books.nodes[node.position()];
+        shadow.standing = *after;
+        if committed {
+            shadow.forget_committed();
+        }
+        Ok(())
+    }
+
+    /// The rules over elections alone. Says what changed.
+    fn observe_election(&mut self, node: NodeId, booted: bool, is: &Standing) -> Result<Bits, Violation> {
+        let change = self.books.elections.change(node, *is, booted, &self.grants);
+        for (place, rule) in self.election.each().into_iter().enumerate() {
+            if self.blind & 1 << place == 0 {
+                rule.wake(&change)?;
+            }
+        }
+        Ok(change.bits)
+    }
+
+    /// A server crashed: what is remembered of it is what was durable.
+    pub fn crashed(&mut self, node: NodeId) {
+        self.books.nodes[node.position()].crash();
+    }
+
+    /// The disk of a server died in the middle of a step: what it shows is a ghost, and only what it sent counts. The
+    /// crash itself follows.
+    ///
+    /// # Errors
+    /// The rule that a message breaks.
+    pub fn died(&mut self, node: NodeId, spoken: impl IntoIterator<Item = Spoken>) -> Result<(), Violation> {
+        self.books.nodes[node.position()].die();
+        self.grants.clear();
+        for said in spoken {
+            if let Spoken::Grant { to, term } = said {
+                self.grants.push(Grant { term, candidate: to });
+            }
+        }
+        self.log.vote_kept.remember(node, &self.grants);
+        let standing = self.books.elections.of(node);
+        let bits = Bits::GRANT.when(!self.grants.is_empty());
+        let change = Change { node, bits, before: standing, after: standing, grants: &self.grants };
+        if self.blind & 1 << VOTE_ONCE != 0 { Ok(()) } else { self.election.votes.wake(&change) }
+    }
+
+    /// The disk of a server lost what it had promised to keep, by the plan: nothing about that server's durability is
+    /// claimed any more.
+    pub fn forgive(&mut self, node: NodeId) {
+        self.books.nodes[node.position()].forgiven = true;
+    }
+
+    /// A server's part in elections as of its last event.
+    pub fn standing(&self, node: NodeId) -> Standing {
+        self.books.elections.of(node)
+    }
+
+    /// A server's log as of its last event; of a server that is down what was durable.
+    pub fn log_standing(&self, node: NodeId) -> LogStanding {
+        self.books.node(node).standing
+    }
+
+    /// Whether a server has started and not crashed since.
+    pub fn is_up(&self, node: NodeId) -> bool {
+        self.books.node(node).is_up
+    }
+
+    /// Tells a terrain how far everybody's log reaches, and who leads the highest term.
+    pub(crate) fn survey(&self, terrain: &mut Terrain) {
+        let servers = || (0..self.servers).map(NodeId::server);
+        for node in servers() {
+            let log = &self.books.node(node).log;
+            terrain.set_log(node, (log.last().term, log.last_index()));
+        }
+        let highest = servers().filter(|&n| self.is_up(n)).map(|n| self.standing(n).term).max();
+        let leader = self.books.leaders().find(|&(_, term)| Some(term) == highest);
+        terrain.set_leader(leader.map(|(node, _)| node));
+    }
+}
+
+/// Follows the match indexes of a leader; says which changed, a bit each by position.
+#[inline]
+fn follow_matches<V: RaftView + ?Sized>(
+    shadow: &mut Shadow,
+    servers: usize,
+    node: NodeId,
+    stimulus: Stimulus,
+    view: &V,
+    (was, is): (Standing, Standing),
+) -> u16 {
+    if is.role != Role::Leader {
+        return 0;
+    }
+    if was.role != Role::Leader || was.term != is.term {
+        shadow.matches = [0; SERVERS_MAX];
+    }
+    let mut follow = |peer: NodeId| {
+        let index = view.match_index(peer).unwrap_or(0);
+        let changed = std::mem::replace(&mut shadow.matches[peer.position()], index) != index;
+        u16::from(changed) << peer.position()
+    };
+    match stimulus {
+        // A match index is learnt from its peer.
+        Stimulus::Delivered(peer) if peer.is_server() && peer != node => follow(peer),
+        Stimulus::Delivered(_) => 0,
+        Stimulus::Booted | Stimulus::Other => {
+            (0..servers).map(NodeId::server).filter(|&p| p != node).map(follow).fold(0, |a, b| a | b)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Vote kept: a restart finds the vote that was sent.
+
+use super::books::Books;
+use super::change::LogChange;
+use super::rule::LogRule;
+use crate::change::Bits;
+use crate::change::Grant;
+use std::fmt;
+use whitewater_sim::{NodeId, SERVERS_MAX, Violation};
+
+/// A node that starts in a term in which it sent a vote still has that vote.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct VoteKept {
+    /// The newest vote that each node sent, by position.
+    sent: [Option<Grant>; SERVERS_MAX],
+}
+
+impl LogRule for VoteKept {
+    const NAME: &'static str = "vote-kept";
+    const CLAIM: &'static str = "A node that starts in a term in which it sent a vote still has that vote.";
+    const SOURCE: &'static str = "Specula's VoteSafetyAcrossCrash";
+    const WAKES_ON: Bits = Bits(Bits::GRANT.0 | Bits::BOOT.0);
+
+    #[inline]
+    fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
+        let (node, is) = (change.node, *change.is);
+        if let Some(Grant { term, candidate }) = self.sent[node.position()] {
+            let lost = is.term < term || is.term == term && is.vote != Some(candidate);
+            if change.bits.meets(Bits::BOOT) && lost && !books.node(node).forgiven {
+                let message = format!(
+                    "{node} sent a vote for {candidate} in term {term} and starts in term {} with {}",
+                    is.term,
+                    VoteFor(is.vote)
+                );
+                return Self::broken(node, Some(candidate), message);
+            }
+        }
+        self.remember(node, change.grants);
+        Ok(())
+    }
+}
+
+impl VoteKept {
+    /// Remembers the votes that a node sent.
+    pub(super) fn remember(&mut self, node: NodeId, grants: &[Grant]) {
+        let sent = &mut self.sent[node.position()];
+        let newest = grants.iter().max_by_key(|grant| grant.term);
+        *sent = newest.copied().into_iter().chain(*sent).max_by_key(|grant| grant.term);
+    }
+}
+
+/// A vote or none, in words.
+pub(crate) struct VoteFor(pub(crate) Option<NodeId>);
+
+impl fmt::Display for VoteFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(node) => write!(f, "a vote for {node}"),
+            None => f.write_str("no vote"),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::log::testing::{Going, N1, N2, Run, broken};
+    use crate::log_view::Spoken;
+    use whitewater_sim::Role;
+
+    pub(in crate::log) fn violating(run: &mut Run) -> Going {
+        run.say(N1, Spoken::Grant { to: N2, term: 2 }, |n| {
+            n.enter(2, Role::Follower);
+            n.choose(N2);
+        })?;
+        run.crash(N1);
+        run.boot(N1, |n| (n.vote, n.durable_vote) = (None, None))
+    }
+
+    #[test]
+    fn a_start_that_has_forgotten_the_vote_it_sent_is_found() {
+        assert_eq!(broken(violating), Some(VoteKept::NAME));
+    }
+
+    #[test]
+    fn a_start_may_forget_a_vote_that_was_not_sent_and_know_a_later_term() {
+        assert_eq!(
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(2, Role::Follower);
+                    n.vote = Some(N2);
+                })?;
+                run.crash(N1);
+                run.boot(N1, |n| n.vote = None)?;
+                run.say(N1, Spoken::Grant { to: N2, term: 2 }, |n| n.choose(N2))?;
+                run.step(N1, |n| n.enter(3, Role::Follower))?;
+                run.crash(N1);
+                run.boot(N1, |_| {})
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn a_vote_that_left_before_the_disk_died_is_not_forgotten_either() {
+        let dies = |kept: bool| {
+            move |run: &mut Run| {
+                run.rules.died(N1, [Spoken::Grant { to: N2, term: 2 }])?;
+                run.crash(N1);
+                run.boot(N1, |n| {
+                    n.enter(2, Role::Follower);
+                    n.vote = kept.then_some(N2);
+                })
+            }
+        };
+        assert_eq!(broken(dies(false)), Some(VoteKept::NAME));
+        assert_eq!(broken(dies(true)), None);
+    }
+}

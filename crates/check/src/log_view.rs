@@ -1,0 +1,129 @@
+//! What a Raft with a log shows of itself, and what the messages it sends promise.
+
+use crate::view::ElectionView;
+use whitewater_sim::NodeId;
+
+/// A node's log. Indexes count from 1; index 0 is the empty prefix.
+///
+/// A node that keeps no hashes of prefixes answers [`LogView::term_at`] and [`LogView::chain_at`] from a
+/// [`ChainLog`](crate::ChainLog) that it feeds with every entry it appends.
+pub trait LogView {
+    /// Index of the first entry that was not compacted away. The entry before it still has a term and a chain hash.
+    fn first_index(&self) -> u64 {
+        1
+    }
+    /// Index of the last entry that has a known hash, 0 if there is none.
+    fn last_index(&self) -> u64;
+    /// Index of the last entry in memory; entries behind [`LogView::last_index`] are not yet on their way to the disk, and
+    /// nothing else is asked about them.
+    fn memory_last_index(&self) -> u64 {
+        self.last_index()
+    }
+    /// Index up to which the node knows entries to be committed, at most [`LogView::memory_last_index`].
+    fn commit(&self) -> u64;
+    /// Index up to which the node has applied entries.
+    fn applied(&self) -> u64;
+    /// Term of the entry at `index`, unless it was compacted away or lies beyond the end. The term of index 0 is 0.
+    fn term_at(&self, index: u64) -> Option<u64>;
+    /// A hash over all entries up to `index`: equal hashes mean equal prefixes. `None` as for [`LogView::term_at`].
+    fn chain_at(&self, index: u64) -> Option<u64>;
+    /// The highest index such that all entries of the present log up to it would be there after a crash at this moment.
+    /// Cutting the log in memory lowers it, even if the disk still holds what was cut off.
+    fn durable_index(&self) -> u64;
+    /// The choice in [`ElectionView::durable_term`] that a crash at this moment cannot take from the node.
+    fn durable_vote(&self) -> Option<NodeId>;
+    /// While the node leads: the index up to which it takes `peer`'s log to equal its own. Nothing about itself is asked.
+    fn match_index(&self, peer: NodeId) -> Option<u64>;
+    /// A hash of the state machine after [`LogView::applied`], if the node keeps one.
+    fn state_hash(&self) -> Option<u64> {
+        None
+    }
+    /// How many messages of its peers the node has refused with an error since it started.
+    fn refusals(&self) -> u32 {
+        0
+    }
+    /// The last of them.
+    fn last_refusal(&self) -> Option<Refusal> {
+        None
+    }
+}
+
+/// A Raft with elections and a log.
+pub trait RaftView: ElectionView + LogView {}
+
+impl<V: ElectionView + LogView + ?Sized> RaftView for V {}
+
+/// A message of a peer that a node refused with an error instead of handling it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Who sent it.
+    pub from: NodeId,
+    /// Why it was refused.
+    pub why: RefusalReason,
+}
+
+/// Why a message of a peer was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalReason {
+    /// A forwarded proposal or read found no leader that takes it; its sender tries again.
+    ForwardedWithoutLeader,
+    /// A response of a node that is no longer part of the configuration.
+    ResponseOfStranger,
+    /// Anything else, in the words of the node. A correct peer sends nothing that earns it.
+    Error(&'static str),
+}
+
+/// What a message that leaves a node promises or claims. Messages of a node to itself do not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spoken {
+    /// A vote, not a pre-vote: a promise not to choose anybody else in the term.
+    Grant {
+        /// The candidate.
+        to: NodeId,
+        /// The term of the vote.
+        term: u64,
+    },
+    /// A refused vote or pre-vote, or a refused append: the sender has reached the term.
+    Refusal {
+        /// The term the message carries.
+        term: u64,
+    },
+    /// An accepted append: the sender has reached the term and will have its log up to the index after any crash.
+    AppendResponse {
+        /// The term the message carries.
+        term: u64,
+        /// The index it acknowledges.
+        index: u64,
+    },
+    /// Any other message.
+    Other {
+        /// The term the message carries, 0 if it carries none.
+        term: u64,
+        /// Whether it is a pre-vote request or a granted pre-vote: these carry a term that nobody has reached yet.
+        is_pre_vote: bool,
+    },
+}
+
+impl Spoken {
+    /// The term the message carries.
+    #[inline]
+    pub const fn term(self) -> u64 {
+        match self {
+            Spoken::Grant { term, .. }
+            | Spoken::Refusal { term }
+            | Spoken::AppendResponse { term, .. }
+            | Spoken::Other { term, .. } => term,
+        }
+    }
+}
+
+/// What a step of a node was an answer to, as far as the rules care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stimulus {
+    /// The node started.
+    Booted,
+    /// It received a message of this node.
+    Delivered(NodeId),
+    /// Anything else.
+    Other,
+}

@@ -1,0 +1,263 @@
+//! What is still missing of the progress that a Raft with a log owes: a leader, equal logs, answers, service.
+
+use crate::log::RaftRules;
+use crate::owed::{Because, Ground, Owed, Terrain, owed};
+use crate::progress::Core;
+use whitewater_sim::{Cluster, Node, NodeId, Progress, Role, Violation};
+
+/// Rules of progress, name and claim each.
+pub const PROGRESS_RULES: [(&str, &str); 5] = [LEADER, CONVERGE, ANSWERS, FRESH_WRITE, FRESH_READ];
+
+const LEADER: (&str, &str) =
+    ("leader-elected", "Once faults are over, a connected majority elects a leader.");
+const CONVERGE: (&str, &str) =
+    ("logs-converge", "Once faults are over, a leader commits its log and its followers apply all of it.");
+const ANSWERS: (&str, &str) = ("clients-answered", "Once faults are over, every client gets its answer.");
+const FRESH_WRITE: (&str, &str) =
+    ("fresh-write-served", "Once faults are over, a new write is acknowledged.");
+const FRESH_READ: (&str, &str) = ("fresh-read-served", "Once faults are over, a new read is answered.");
+
+/// How a fresh operation stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Served {
+    /// It was not asked for.
+    #[default]
+    NotAsked,
+    /// It was, and there is no answer yet.
+    Waiting,
+    /// It was answered.
+    Yes,
+}
+
+/// How clients stand, as the system tells it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Service {
+    /// A client that waits for an answer.
+    pub unanswered: Option<NodeId>,
+    /// A write asked for when the phase began.
+    pub fresh_write: Served,
+    /// A read asked for when the phase began.
+    pub fresh_read: Served,
+}
+
+/// The progress that is owed in a phase of settling.
+#[derive(Clone, Debug)]
+pub struct Settlement {
+    owed: Owed,
+}
+
+impl Settlement {
+    /// Decides what is owed, at the beginning of a phase.
+    pub fn begin(ground: &Ground, mut terrain: Terrain, rules: &RaftRules) -> Settlement {
+        rules.survey(&mut terrain);
+        Settlement { owed: owed(ground, &terrain) }
+    }
+
+    /// What is owed.
+    pub fn owed(&self) -> &Owed {
+        &self.owed
+    }
+
+    /// Why nothing is owed, if so.
+    pub fn nothing_because(&self) -> Option<Because> {
+        match self.owed {
+            Owed::Nothing(because) => Some(because),
+            Owed::Progress { .. } => None,
+        }
+    }
+
+    /// What is missing at this moment: the first thing of those that [`PROGRESS_RULES`] lists.
+    pub fn progress<N: Node>(&self, rules: &RaftRules, cluster: &Cluster<N>, service: &Service) -> Progress {
+        self.missing(rules, cluster.servers(), |a, b| cluster.connected(a, b), service)
+    }
+
+    fn missing(
+        &self,
+        rules: &RaftRules,
+        servers: impl Iterator<Item = NodeId>,
+        connected: impl Fn(NodeId, NodeId) -> bool,
+        service: &Service,
+    ) -> Progress {
+        let Owed::Progress { core, alone } = &self.owed else { return Progress::Done };
+        let eligible: Vec<NodeId> = servers.filter(|&node| !alone || core.has(node)).collect();
+        let Some(leader) = leader(rules, &eligible, core, &connected) else {
+            return waiting(LEADER, "a majority is connected and has no leader".to_owned(), None, None);
+        };
+        let behind = |&&node: &&NodeId| connected(leader, node) || node == leader;
+        for &node in eligible.iter().filter(behind) {
+            if let Some(message) = lag(rules, leader, node) {
+                let peer = (node != leader).then_some(leader);
+                return waiting(CONVERGE, message, Some(node), peer);
+            }
+        }
+        if let Some(client) = service.unanswered {
+            return waiting(ANSWERS, format!("{client} waits for an answer"), Some(client), Some(leader));
+        }
+        for (fresh, rule, what) in [
+            (
+                service.fresh_write,
+                FRESH_WRITE,
+                "a write that was asked for after the faults is not acknowledged",
+            ),
+            (service.fresh_read, FRESH_READ, "a read that was asked for after the faults is not answered"),
+        ] {
+            if fresh == Served::Waiting {
+                return waiting(rule, what.to_owned(), Some(leader), None);
+            }
+        }
+        Progress::Done
+    }
+}
+
+/// The leader of the highest term that anybody leads who reaches a part of the core.
+fn leader(
+    rules: &RaftRules,
+    eligible: &[NodeId],
+    core: &Core,
+    connected: impl Fn(NodeId, NodeId) -> bool,
+) -> Option<NodeId> {
+    let leads = |&node: &NodeId| {
+        let reaches = core.has(node) || core.members.iter().any(|&member| connected(node, member));
+        reaches && rules.is_up(node) && rules.standing(node).role == Role::Leader
+    };
+    eligible.iter().copied().filter(leads).max_by_key(|&node| rules.standing(node).term)
+}
+
+/// What a server lacks of a leader's log, in words.
+fn lag(rules: &RaftRules, leader: NodeId, node: NodeId) -> Option<String> {
+    let (source, log) = (rules.log_standing(leader), rules.log_standing(node));
+    let (last, term) = (source.last_index, rules.standing(leader).term);
+    if log.last_index == last && log.commit == last && log.applied == last {
+        return None;
+    }
+    if node == leader {
+        let commit = log.commit;
+        return Some(format!("{node} leads term {term} and has committed {commit} of its {last} entries"));
+    }
+    let standing = rules.standing(node);
+    let knows = match standing.leader {
+        Some(known) if known == leader => "knows that it leads".to_owned(),
+        Some(known) => format!("takes {known} for the leader"),
+        None => "knows no leader".to_owned(),
+    };
+    let its_term = standing.term;
+    let (end, commit, applied) = (log.last_index, log.commit, log.applied);
+    Some(format!(
+        "{node} is up, connected to leader {leader} of term {term}, in term {its_term} and {knows}, but of {last} entries \
+         it has {end}, {commit} committed and {applied} applied"
+    ))
+}
+
+fn waiting(
+    (rule, claim): (&'static str, &'static str),
+    message: String,
+    node: Option<NodeId>,
+    peer: Option<NodeId>,
+) -> Progress {
+    Progress::Waiting(Violation { rule, claim, message, node, peer })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::testing::{N1, N2, N3, Run};
+
+    fn settlement(positions: &[usize], alone: bool) -> Settlement {
+        let members = positions.iter().map(|&p| NodeId::server(p)).collect();
+        Settlement { owed: Owed::Progress { core: Core { members }, alone } }
+    }
+
+    /// What is missing where `n3` is cut off.
+    fn missing(settlement: &Settlement, run: &Run, service: &Service) -> Option<&'static str> {
+        let connected = |a, b| a != N3 && b != N3;
+        match settlement.missing(&run.rules, [N1, N2, N3].into_iter(), connected, service) {
+            Progress::Done => None,
+            Progress::Waiting(violation) => Some(violation.rule),
+        }
+    }
+
+    fn settled() -> Run {
+        let mut run = Run::new();
+        run.step(N1, |n| n.enter(1, Role::Leader)).unwrap();
+        for node in [N1, N2] {
+            run.step(node, |n| {
+                if node != N1 {
+                    n.enter(1, Role::Follower);
+                }
+                n.append(&[1, 1]);
+                (n.commit, n.applied) = (2, 2);
+            })
+            .unwrap();
+        }
+        run
+    }
+
+    #[test]
+    fn a_settled_majority_owes_nothing_more_whatever_is_outside() {
+        let mut run = settled();
+        assert_eq!(missing(&settlement(&[0, 1], true), &run, &Service::default()), None);
+        run.step(N3, |n| n.enter(9, Role::Candidate)).unwrap();
+        assert_eq!(missing(&settlement(&[0, 1], true), &run, &Service::default()), None);
+    }
+
+    #[test]
+    fn without_a_leader_that_is_up_one_is_missing() {
+        let mut run = settled();
+        run.crash(N1);
+        assert_eq!(missing(&settlement(&[0, 1], true), &run, &Service::default()), Some("leader-elected"));
+        let fresh = Run::new();
+        assert_eq!(missing(&settlement(&[0, 1], true), &fresh, &Service::default()), Some("leader-elected"));
+    }
+
+    #[test]
+    fn a_leader_or_a_follower_that_is_behind_has_not_converged() {
+        let run = |both: bool, applied| {
+            let mut run = settled();
+            run.step(N1, |n| n.append(&[1])).unwrap();
+            if both {
+                run.step(N2, |n| n.append(&[1])).unwrap();
+                run.step(N1, |n| (n.commit, n.applied) = (3, 3)).unwrap();
+                run.step(N2, |n| (n.commit, n.applied) = (3, applied)).unwrap();
+            }
+            missing(&settlement(&[0, 1], true), &run, &Service::default())
+        };
+        assert_eq!(run(false, 0), Some("logs-converge"));
+        assert_eq!(run(true, 2), Some("logs-converge"));
+        assert_eq!(run(true, 3), None);
+    }
+
+    #[test]
+    fn a_follower_with_more_than_its_leader_has_not_converged() {
+        let mut run = settled();
+        run.step(N2, |n| n.append(&[1])).unwrap();
+        assert_eq!(missing(&settlement(&[0, 1], true), &run, &Service::default()), Some("logs-converge"));
+    }
+
+    #[test]
+    fn what_clients_wait_for_is_missing_until_it_is_answered() {
+        let (run, settlement) = (settled(), settlement(&[0, 1], true));
+        let unanswered = Service { unanswered: Some(NodeId::client(0)), ..Service::default() };
+        assert_eq!(missing(&settlement, &run, &unanswered), Some("clients-answered"));
+        let mut service = Service { fresh_write: Served::Waiting, ..Service::default() };
+        assert_eq!(missing(&settlement, &run, &service), Some("fresh-write-served"));
+        (service.fresh_write, service.fresh_read) = (Served::Yes, Served::Waiting);
+        assert_eq!(missing(&settlement, &run, &service), Some("fresh-read-served"));
+        service.fresh_read = Served::Yes;
+        assert_eq!(missing(&settlement, &run, &service), None);
+    }
+
+    #[test]
+    fn nothing_is_missing_where_nothing_is_owed() {
+        let settlement = Settlement { owed: Owed::Nothing(Because::NoMajority) };
+        assert_eq!(missing(&settlement, &Run::new(), &Service::default()), None);
+        assert_eq!(settlement.nothing_because(), Some(Because::NoMajority));
+    }
+
+    #[test]
+    fn a_leader_outside_the_core_counts_if_it_reaches_into_it() {
+        let mut run = Run::new();
+        run.step(N2, |n| n.enter(1, Role::Leader)).unwrap();
+        assert_eq!(missing(&settlement(&[0], false), &run, &Service::default()), None);
+        assert_eq!(missing(&settlement(&[0], true), &run, &Service::default()), Some("leader-elected"));
+    }
+}

@@ -1,0 +1,35 @@
+//! The time a thread spent on a core, which a busy machine does not stretch.
+
+use std::time::Duration;
+
+/// Time this thread has spent on a core since it began; none where the operating system does not tell.
+#[cfg(unix)]
+pub(crate) fn of_this_thread() -> Option<Duration> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
+}
+
+/// Time this thread has spent on a core since it began; none where the operating system does not tell.
+#[cfg(not(unix))]
+pub(crate) fn of_this_thread() -> Option<Duration> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_takes_time_on_the_core_and_sleep_takes_next_to_none() {
+        let now = || of_this_thread().expect("unix tells");
+        let begun = now();
+        std::thread::sleep(Duration::from_millis(200));
+        let slept = now() - begun;
+        assert!(slept < Duration::from_millis(100), "{slept:?}");
+        let mut sum = 0u64;
+        while now() - begun < slept + Duration::from_millis(5) {
+            sum = std::hint::black_box(sum + 1);
+        }
+        assert!(sum > 0);
+    }
+}

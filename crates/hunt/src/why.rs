@@ -1,0 +1,90 @@
+//! Chooses the few events that explain a violation: what led to it, what led to the first suspect, and what was between.
+
+use crate::choice::chain;
+use crate::story::Story;
+use std::collections::BTreeSet;
+use whitewater_sim::{Action, EventId, EventKind, NodeId, Subject, TraceEvent, Violation};
+
+/// Events an explanation holds at most.
+const EVENTS_MAX: usize = 14;
+
+/// Events of each of the two chains.
+const CHAIN_MAX: usize = 6;
+
+/// The events that explain a violation, the latest first. Only events that are told are among them.
+pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<EventId> {
+    let trace = story.trace;
+    let mut chosen: BTreeSet<EventId> = BTreeSet::new();
+    let told = |end: EventId| {
+        let chain = chain(trace, end).into_iter().filter(|id| story.name(*id).is_some());
+        chain.take(CHAIN_MAX).collect::<Vec<EventId>>()
+    };
+    for end in [trace.violation, story.suspect].into_iter().flatten() {
+        chosen.extend(told(end));
+    }
+    if let Some(suspect) = story.suspect.and_then(|id| trace.event(id)) {
+        chosen.extend(fault_behind(story, suspect));
+    }
+    // What happened long before the suspect was got over.
+    let from = story.suspect.or(trace.violation).and_then(|end| told(end).pop());
+    let nearby = trace.events.iter().rev().take_while(|e| Some(e.id) > from);
+    let found = trace.violation.and_then(|id| trace.event(id)).and_then(|e| e.node);
+    let nodes: Vec<NodeId> = match violation {
+        Some(violation) => violation.node.into_iter().chain(violation.peer).collect(),
+        None => found.into_iter().collect(),
+    };
+    for event in nearby.filter(|e| concerns(e, &nodes) && story.name(e.id).is_some()) {
+        if chosen.len() >= EVENTS_MAX {
+            break;
+        }
+        if event.kind == EventKind::Hold || story.new_role(event).is_some() {
+            chosen.insert(event.id);
+            chosen.extend(opening(story, event));
+        }
+    }
+    chosen.into_iter().rev().collect()
+}
+
+/// Whether an event is about these nodes; without any, every event is.
+fn concerns(event: &TraceEvent, nodes: &[NodeId]) -> bool {
+    let about = |node: &NodeId| nodes.is_empty() || nodes.contains(node);
+    match (event.subject, event.node) {
+        (Some(Subject { from, to, .. }), _) => about(&from) && about(&to),
+        (None, Some(node)) => about(&node),
+        (None, None) => false,
+    }
+}
+
+/// The beginning of the step an event belongs to.
+fn opening(story: &Story<'_>, event: &TraceEvent) -> Option<EventId> {
+    let step = event.step?;
+    let opens = |e: &&TraceEvent| e.kind == EventKind::Open && e.step == Some(step);
+    let open = story.trace.events.iter().find(opens)?;
+    story.name(open.id).map(|_| open.id)
+}
+
+/// The beginning of the fault that brought a loss about: the cut of the link, or the crash of the receiver.
+fn fault_behind(story: &Story<'_>, loss: &TraceEvent) -> Option<EventId> {
+    let subject = loss.subject?;
+    let at = story.trace.events.partition_point(|e| e.id < loss.id);
+    let mut closed = BTreeSet::new();
+    for event in story.trace.events[..at].iter().rev() {
+        let step = event.step.and_then(|at| story.plan.script.steps.get(at));
+        let brings = match (loss.kind, event.kind) {
+            (EventKind::Down, EventKind::Crash) => event.node == Some(subject.to),
+            (EventKind::Cut, EventKind::Close) => {
+                closed.insert(event.step);
+                false
+            }
+            (EventKind::Cut, EventKind::Open) if !closed.contains(&event.step) => {
+                step.is_some_and(|s| matches!(s.action, Action::Partition(_) | Action::Cut { .. }))
+            }
+            _ => false,
+        };
+        if brings {
+            let told = [event.id, event.cause].into_iter().find(|id| story.name(*id).is_some());
+            return told;
+        }
+    }
+    None
+}

@@ -1,0 +1,165 @@
+//! Reading scenario files.
+
+use super::{Expect, Scenario, Variant};
+use crate::InputError;
+use crate::file::{Entries, PlanParts, Source};
+use crate::suggest::listed;
+use crate::text::{Line, Read, parse_lines, print_step, script_of};
+use serde::Deserialize;
+use whitewater_sim::{NodeId, Options, Script, System};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ScenarioFile {
+    #[serde(rename = "$schema")]
+    schema: Option<String>,
+    name: String,
+    #[serde(default)]
+    notes: Vec<String>,
+    source: Option<String>,
+    system: String,
+    #[serde(default)]
+    options: Entries<String>,
+    script: Vec<String>,
+    variants: Entries<VariantFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct VariantFile {
+    note: Option<String>,
+    #[serde(default)]
+    options: Entries<String>,
+    bug: Option<String>,
+    expect: ExpectFile,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ExpectFile {
+    Pass,
+    Violates(ViolatesFile),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ViolatesFile {
+    rule: String,
+    node: Option<String>,
+}
+
+/// Names a verdict may have besides the rules of the system.
+const VERDICTS: [&str; 3] = ["panic", "limit", "nondeterministic"];
+
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// What is wrong, where, and how to mend it.
+    pub fn parse(
+        file_name: &str,
+        json: &str,
+        systems: &[&'static dyn System],
+    ) -> Result<Scenario, InputError> {
+        let source = Source::new(file_name, json);
+        let file: ScenarioFile = source.parse()?;
+        check_name(&source, &file.name)?;
+        let parts = PlanParts { source: &source, systems };
+        let system = parts.system(&file.system)?;
+        let mut options = Options::new();
+        parts.add_options(&mut options, &["options"], system, &file.options)?;
+        let read = parse_lines(&file.script, Some(system)).map_err(|wrong| source.wrong_line(wrong))?;
+        let script = script_of(&read, file.script.len()).map_err(|wrong| source.wrong_line(wrong))?;
+        if file.variants.0.is_empty() {
+            let mend = r#"add one, such as "plain": { "expect": "pass" }"#;
+            return Err(source.wrong(&["variants"], "a scenario has at least one variant".to_owned(), mend));
+        }
+        let variants = file.variants.0.iter().map(|(name, variant)| {
+            let path = ["variants", name.as_str()];
+            check_variant_name(&source, &path, name)?;
+            let mut added = Options::new();
+            parts.add_options(&mut added, &[&path[..], &["options"]].concat(), system, &variant.options)?;
+            parts.plant(&mut added, &[&path[..], &["bug"]].concat(), system, variant.bug.as_deref())?;
+            let expect =
+                expect(&source, &[&path[..], &["expect"]].concat(), system, &script, &variant.expect)?;
+            Ok(Variant { name: name.clone(), note: variant.note.clone(), options: added, expect })
+        });
+        let variants = variants.collect::<Result<Vec<_>, InputError>>()?;
+        Ok(Scenario {
+            schema: file.schema,
+            name: file.name,
+            notes: file.notes,
+            source: file.source,
+            system: file.system,
+            options,
+            lines: usual_form(&read),
+            script,
+            variants,
+        })
+    }
+}
+
+/// Every line in its usual form, settings first and in their usual order.
+fn usual_form(read: &[Read]) -> Vec<String> {
+    let mut settings = Vec::new();
+    let mut lines = Vec::new();
+    for read in read {
+        match &read.line {
+            Line::Setting(setting) => settings.push(setting),
+            Line::Step(step) => lines.push(print_step(step)),
+        }
+    }
+    settings.sort_by_key(|setting| setting.rank());
+    settings.into_iter().map(ToString::to_string).chain(lines).collect()
+}
+
+fn check_name(source: &Source<'_>, name: &str) -> Result<(), InputError> {
+    let file = source.file().rsplit(['/', '\\']).next().unwrap_or_default();
+    match file.strip_suffix(".json") {
+        Some(stem) if stem != name => {
+            let message = format!("the scenario is called `{name}` and its file `{file}`");
+            Err(source.wrong(&["name"], message, format!("write \"{stem}\", or call the file {name}.json")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_variant_name(source: &Source<'_>, path: &[&str], name: &str) -> Result<(), InputError> {
+    let is_right = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    match !name.is_empty() && name.chars().all(is_right) {
+        true => Ok(()),
+        false => {
+            let message = format!("`{name}` cannot be the name of a variant");
+            Err(source.wrong_key(
+                path,
+                message,
+                "write small letters, digits and hyphens: files are named after it",
+            ))
+        }
+    }
+}
+
+fn expect(
+    source: &Source<'_>,
+    path: &[&str],
+    system: &dyn System,
+    script: &Script,
+    file: &ExpectFile,
+) -> Result<Expect, InputError> {
+    let ExpectFile::Violates(ViolatesFile { rule, node }) = file else { return Ok(Expect::Pass) };
+    let at = |field| [path, &["violates", field]].concat();
+    let rules: Vec<&str> = system.rules().into_iter().map(|(name, _)| name).chain(VERDICTS).collect();
+    if !rules.contains(&rule.as_str()) {
+        let message = format!("{} has no rule `{rule}`", system.name());
+        return Err(source.wrong(&at("rule"), message, listed(rule, &rules)));
+    }
+    let node = node.as_ref().map(|node| match node.parse::<NodeId>() {
+        Ok(id) if script.has(id) => Ok(id),
+        _ => {
+            let message = format!("`{node}` is no node of the cluster");
+            let mend = format!("write a server n1 to n{}", script.servers);
+            Err(source.wrong(&at("node"), message, mend))
+        }
+    });
+    Ok(Expect::Violates { rule: rule.clone(), node: node.transpose()? })
+}

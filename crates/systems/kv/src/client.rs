@@ -1,0 +1,213 @@
+//! A client: carries out one operation after the other, tries again elsewhere, and says what came of it.
+//!
+//! A request keeps its number over all attempts, so that it is carried out at most once. It is refused for sure only if
+//! every attempt at it was refused; if one was left unanswered, what came of the request is unknown.
+
+use crate::command::{Command, Operation, Reply};
+use crate::message::{KvMessage, Outcome, Session};
+use crate::options::Settings;
+use crate::proposal::{Author, encode};
+use crate::server::Hands;
+use crate::timer::KvTimer;
+use std::collections::VecDeque;
+use std::fmt;
+use whitewater_raft::Payload;
+use whitewater_sim::draw::name_hash;
+use whitewater_sim::{Boot, Input, NodeId, OpId, Span};
+
+/// Operations a client lets wait; more are refused at once, unless it is to insist on them.
+const QUEUE_MAX: usize = 16;
+/// Attempts at an operation on which a client insists.
+const INSISTING: u32 = u32::MAX;
+
+/// An operation that waits for its turn.
+#[derive(Clone, Debug)]
+struct Wish {
+    op: OpId,
+    operation: Operation,
+    attempts_max: u32,
+}
+
+/// The operation that is going on.
+#[derive(Clone, Debug)]
+struct Current {
+    op: OpId,
+    body: Payload,
+    target: NodeId,
+    attempts_left: u32,
+    /// An attempt was left without an answer.
+    doubtful: bool,
+    /// It waits for its next attempt, not for an answer.
+    pausing: bool,
+}
+
+/// A client.
+#[derive(Debug)]
+pub struct Client {
+    id: NodeId,
+    servers: usize,
+    election_timeout: Span,
+    attempts_max: u32,
+    waiting: VecDeque<Wish>,
+    current: Option<Current>,
+    /// Number of the latest request.
+    number: u64,
+    /// Number of the latest attempt, over all requests.
+    attempt: u64,
+    /// Who probably leads.
+    believed: NodeId,
+    /// The incarnation of every server, as far as known.
+    sessions: Vec<Session>,
+}
+
+impl Client {
+    pub(crate) fn boot(boot: &Boot<'_, Settings>, fx: &mut Hands<'_>) -> Client {
+        let first = fx.draw(name_hash("first-server"), 0, boot.servers as u64 - 1);
+        Client {
+            id: boot.id,
+            servers: boot.servers,
+            election_timeout: boot.options.election_timeout(),
+            attempts_max: boot.options.client_attempts,
+            waiting: VecDeque::new(),
+            current: None,
+            number: 0,
+            attempt: 0,
+            believed: NodeId::server(first as usize),
+            sessions: vec![0; boot.servers],
+        }
+    }
+
+    /// Whether it has nothing left to do.
+    pub fn is_idle(&self) -> bool {
+        self.current.is_none() && self.waiting.is_empty()
+    }
+
+    pub(crate) fn handle(&mut self, input: Input<crate::node::KvNode>, fx: &mut Hands<'_>) {
+        match input {
+            Input::Command { op, command: Command::Operate(operation) } => {
+                self.ask(Wish { op, operation, attempts_max: self.attempts_max }, fx);
+            }
+            Input::Command { op, command: Command::Insist(operation) } => {
+                self.ask(Wish { op, operation, attempts_max: INSISTING }, fx);
+            }
+            Input::Command { op, command: Command::Campaign } => fx.reply(op, Reply::Refused),
+            Input::Timeout(_) => self.time_is_up(fx),
+            Input::Deliver { message: KvMessage::Response { attempt, outcome }, .. } => {
+                self.answered(attempt, outcome, fx);
+            }
+            Input::Deliver { from, message: KvMessage::Broken { session, granted } } => {
+                self.broken(from, session, granted, fx);
+            }
+            Input::Deliver { .. } => unreachable!("servers answer clients and send them nothing else"),
+            Input::Synced(_) | Input::SyncFailed(_) => unreachable!("a client keeps nothing on its disk"),
+        }
+    }
+
+    fn ask(&mut self, wish: Wish, fx: &mut Hands<'_>) {
+        if self.waiting.len() >= QUEUE_MAX && wish.attempts_max < INSISTING {
+            fx.mark("client too busy");
+            fx.reply(wish.op, Reply::Refused);
+            return;
+        }
+        self.waiting.push_back(wish);
+        self.begin_next(fx);
+    }
+
+    fn begin_next(&mut self, fx: &mut Hands<'_>) {
+        if self.current.is_some() {
+            return;
+        }
+        let Some(Wish { op, operation, attempts_max }) = self.waiting.pop_front() else { return };
+        self.number += 1;
+        self.current = Some(Current {
+            op,
+            body: encode(Author::of(self.id), self.number, &operation),
+            target: self.believed,
+            attempts_left: attempts_max,
+            doubtful: false,
+            pausing: false,
+        });
+        self.attempt(self.believed, fx);
+    }
+
+    /// Makes the next attempt, unless all have been made.
+    fn attempt(&mut self, target: NodeId, fx: &mut Hands<'_>) {
+        let Some(current) = &mut self.current else { return };
+        if current.attempts_left == 0 {
+            let reply = if current.doubtful { Reply::Unknown } else { Reply::Refused };
+            self.finish(reply, fx);
+            return;
+        }
+        current.attempts_left -= 1;
+        current.target = target;
+        current.pausing = false;
+        self.attempt += 1;
+        let session = self.sessions[target.position()];
+        fx.send(target, KvMessage::Request { session, attempt: self.attempt, body: current.body.clone() });
+        fx.set_timer(KvTimer::Attempt, self.election_timeout, self.election_timeout.times(2));
+    }
+
+    fn time_is_up(&mut self, fx: &mut Hands<'_>) {
+        let Some(current) = &mut self.current else { return };
+        current.doubtful |= !current.pausing;
+        let next = if current.pausing { current.target } else { self.after(self.believed_now()) };
+        self.attempt(next, fx);
+    }
+
+    fn answered(&mut self, attempt: u64, outcome: Outcome, fx: &mut Hands<'_>) {
+        if attempt != self.attempt {
+            return;
+        }
+        let Some(current) = self.current.as_mut().filter(|current| !current.pausing) else { return };
+        match outcome {
+            Outcome::Done(answer) => {
+                self.believed = current.target;
+                self.finish(Reply::Done(answer), fx);
+            }
+            Outcome::Refused { leader: Some(leader) } if leader != current.target => self.attempt(leader, fx),
+            Outcome::Refused { .. } => self.pause(fx),
+        }
+    }
+
+    /// Nobody leads, as it seems: waits before it tries the next server.
+    fn pause(&mut self, fx: &mut Hands<'_>) {
+        let next = self.after(self.believed_now());
+        let Some(current) = &mut self.current else { return };
+        current.pausing = true;
+        current.target = next;
+        fx.set_timer(KvTimer::Attempt, self.election_timeout.part(4), self.election_timeout.part(2));
+    }
+
+    /// The server was restarted. An earlier incarnation may have taken the request on.
+    fn broken(&mut self, from: NodeId, session: Session, granted: Session, fx: &mut Hands<'_>) {
+        let known = &mut self.sessions[from.position()];
+        if session != *known {
+            return;
+        }
+        *known = granted.max(session + 1);
+        let Some(current) = &mut self.current else { return };
+        if current.target == from && !current.pausing {
+            current.doubtful = true;
+            self.attempt(from, fx);
+        }
+    }
+
+    fn finish(&mut self, reply: Reply, fx: &mut Hands<'_>) {
+        let Some(current) = self.current.take() else { return };
+        fx.cancel_timer(KvTimer::Attempt);
+        fx.reply(current.op, reply);
+        self.begin_next(fx);
+    }
+
+    fn believed_now(&self) -> NodeId {
+        self.current.as_ref().map_or(self.believed, |current| current.target)
+    }
+
+    fn after(&self, server: NodeId) -> NodeId {
+        NodeId::server((server.position() + 1) % self.servers)
+    }
+
+    pub(crate) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} requests, {} waiting", self.number, self.waiting.len())
+    }
+}

@@ -1,0 +1,33 @@
+//! A replicated key-value store on the Raft core, over transport sessions, with clients that retry.
+//!
+//! Servers keep the log of [`whitewater_raft`] on their disk and answer clients when an entry is applied. Between two
+//! servers lies a session that has to be started before anything passes, and again whenever the peer was restarted.
+
+mod client;
+mod command;
+mod log;
+mod machine;
+mod message;
+mod monitor;
+mod node;
+mod options;
+mod proposal;
+mod record;
+mod requests;
+mod server;
+mod session;
+mod spine;
+mod system;
+mod ticking;
+mod timer;
+
+pub use client::Client;
+pub use command::{Answer, Command, Operation, Reply, Text};
+pub use log::Log;
+pub use message::{KvMessage, Outcome, Session};
+pub use monitor::KvMonitor;
+pub use node::KvNode;
+pub use options::{Reads, SPECS, Settings};
+pub use server::Server;
+pub use system::{KV, Kv};
+pub use timer::KvTimer;

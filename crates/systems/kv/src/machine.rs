@@ -1,0 +1,214 @@
+//! The state machine: values by key, and the last request of every client with its answer.
+
+use crate::command::{Answer, Text};
+use crate::proposal::{Author, Verb, decode, word};
+use std::collections::BTreeMap;
+use whitewater_raft::Payload;
+use whitewater_sim::{CLIENTS_MAX, Key};
+
+/// What an entry came to when it was applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Applied {
+    /// Who had asked for it.
+    pub(crate) author: Author,
+    /// The number of the request.
+    pub(crate) number: u64,
+    /// The answer; `None` if the client had gone on to a later request before this one came.
+    pub(crate) answer: Option<Answer>,
+}
+
+/// A value: the end of the entry that put it, or grown by appending.
+#[derive(Clone, Debug)]
+enum Value {
+    Put { entry: Payload, start: usize },
+    Grown(Vec<u8>),
+}
+
+impl Value {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Value::Put { entry, start } => &entry[*start..],
+            Value::Grown(bytes) => bytes,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Cell {
+    value: Value,
+    /// Stands for the value, by the entries that made it.
+    hash: u64,
+}
+
+/// The last request of a client that was applied.
+#[derive(Clone, Debug)]
+struct Last {
+    number: u64,
+    answer: Answer,
+}
+
+/// The replicated state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Machine {
+    cells: BTreeMap<Box<[u8]>, Cell>,
+    clients: [Option<Last>; CLIENTS_MAX],
+    hash: u64,
+}
+
+/// Mixes two words into one.
+#[inline]
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
+    Key::default().at(a, b)
+}
+
+impl Machine {
+    /// Applies a committed entry. `None` for an entry that asks for nothing.
+    pub(crate) fn apply(&mut self, entry: &Payload) -> Option<Applied> {
+        let proposal = decode(entry)?;
+        let (author, number) = (proposal.author, proposal.number);
+        let Author::Client(client) = author else {
+            let answer = Some(self.carry_out(entry, proposal.key, proposal.verb));
+            return Some(Applied { author, number, answer });
+        };
+        let client = usize::from(client);
+        if let Some(last) = &self.clients[client]
+            && last.number >= number
+        {
+            // Applied before: a client retries with the same number, and gives up a number for ever when it goes on.
+            let answer = (last.number == number).then(|| last.answer.clone());
+            return Some(Applied { author, number, answer });
+        }
+        let answer = self.carry_out(entry, proposal.key, proposal.verb);
+        let before = self.clients[client].as_ref().map_or(0, |last| last.number);
+        self.hash ^= mix(1 << 32 | client as u64, before) ^ mix(1 << 32 | client as u64, number);
+        self.clients[client] = Some(Last { number, answer: answer.clone() });
+        Some(Applied { author, number, answer: Some(answer) })
+    }
+
+    fn carry_out(&mut self, entry: &Payload, key: &[u8], verb: Verb<'_>) -> Answer {
+        match verb {
+            Verb::Get => return Answer::Value(self.get(key)),
+            Verb::CompareAndSet { old, .. } if self.cells.get(key).is_none_or(|c| c.value.bytes() != old) => {
+                return Answer::Differs;
+            }
+            Verb::Put(value) | Verb::CompareAndSet { new: value, .. } => {
+                let value = Value::Put { entry: entry.clone(), start: entry.len() - value.len() };
+                self.replace(key, |_| Cell { value, hash: word(entry) });
+            }
+            Verb::Append(added) => self.replace(key, |cell| {
+                let (mut bytes, hash) = match cell {
+                    Some(Cell { value: Value::Grown(bytes), hash }) => (bytes, hash),
+                    Some(Cell { value, hash }) => (value.bytes().to_vec(), hash),
+                    None => (Vec::new(), 0),
+                };
+                if !bytes.is_empty() {
+                    bytes.push(b',');
+                }
+                bytes.extend_from_slice(added);
+                Cell { value: Value::Grown(bytes), hash: mix(hash, word(entry)) }
+            }),
+        }
+        Answer::Written
+    }
+
+    /// Gives a key another cell and keeps the hash of the whole in step.
+    fn replace(&mut self, key: &[u8], change: impl FnOnce(Option<Cell>) -> Cell) {
+        let name = key.iter().fold(key.len() as u64, |hash, &byte| mix(hash, u64::from(byte)));
+        let of = |cell: &Cell| mix(name, cell.hash);
+        match self.cells.get_mut(key) {
+            Some(place) => {
+                let gone = of(place);
+                let empty = Cell { value: Value::Grown(Vec::new()), hash: 0 };
+                *place = change(Some(std::mem::replace(place, empty)));
+                self.hash ^= gone ^ of(place);
+            }
+            None => {
+                let cell = change(None);
+                self.hash ^= of(&cell);
+                self.cells.insert(Box::from(key), cell);
+            }
+        }
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Text> {
+        self.cells.get(key).map(|cell| Text::new(cell.value.bytes()))
+    }
+
+    /// Stands for the whole state: equal states have equal hashes, whichever way they came about entry by entry.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Command, parse};
+    use crate::proposal::encode;
+
+    fn entry(client: u8, number: u64, text: &str) -> Payload {
+        let Command::Operate(operation) = parse(text).unwrap() else { panic!("{text} is an operation") };
+        encode(Author::Client(client), number, &operation)
+    }
+
+    fn run(requests: &[(u8, u64, &str)]) -> (Machine, Vec<Option<Answer>>) {
+        let mut machine = Machine::default();
+        let apply = |&(client, number, text): &(u8, u64, &str)| {
+            machine.apply(&entry(client, number, text)).unwrap().answer
+        };
+        let answers = requests.iter().map(apply).collect();
+        (machine, answers)
+    }
+
+    fn value(text: &str) -> Option<Answer> {
+        Some(Answer::Value(Some(Text::new(text.as_bytes()))))
+    }
+
+    #[test]
+    fn an_append_adds_to_what_was_put() {
+        let (_, answers) =
+            run(&[(0, 1, "put a x"), (0, 2, "append a y"), (0, 3, "append a z"), (0, 4, "get a")]);
+        assert_eq!(answers[3], value("x,y,z"));
+    }
+
+    #[test]
+    fn a_retried_request_is_carried_out_once_and_answered_alike() {
+        let (machine, answers) = run(&[(0, 1, "append a x"), (0, 1, "append a x"), (1, 1, "append a y")]);
+        assert_eq!(answers, vec![Some(Answer::Written); 3]);
+        assert_eq!(machine.get(b"a").unwrap().bytes(), b"x,y");
+    }
+
+    #[test]
+    fn a_request_that_was_given_up_is_never_carried_out() {
+        let (machine, answers) = run(&[(0, 2, "append a x"), (0, 1, "append a y")]);
+        assert_eq!(answers[1], None);
+        assert_eq!(machine.get(b"a").unwrap().bytes(), b"x");
+    }
+
+    #[test]
+    fn compare_and_set_changes_only_the_value_it_expects() {
+        let (machine, answers) =
+            run(&[(0, 1, "put a x"), (0, 2, "cas a y z"), (0, 3, "cas a x w"), (0, 4, "cas b x w")]);
+        assert_eq!(answers[1..], [Some(Answer::Differs), Some(Answer::Written), Some(Answer::Differs)]);
+        assert_eq!(machine.get(b"a").unwrap().bytes(), b"w");
+        assert_eq!(machine.get(b"b"), None);
+    }
+
+    #[test]
+    fn the_hash_tells_states_apart_and_not_the_order_of_what_is_independent() {
+        let hash = |requests: &[(u8, u64, &str)]| run(requests).0.hash();
+        assert_ne!(hash(&[(0, 1, "put a x")]), hash(&[(0, 1, "put a y")]));
+        assert_ne!(hash(&[(0, 1, "put a x")]), hash(&[(0, 1, "put b x")]));
+        assert_ne!(hash(&[(0, 1, "append a x")]), hash(&[(0, 1, "append a x"), (1, 1, "get a")]));
+        let (one, other) = ((0, 1, "append a x"), (1, 1, "append a y"));
+        assert_ne!(hash(&[one, other]), hash(&[other, one]));
+        let (one, other) = ((0, 1, "append a x"), (1, 1, "append b y"));
+        assert_eq!(hash(&[one, other]), hash(&[other, one]));
+    }
+
+    #[test]
+    fn the_entry_that_opens_a_term_asks_for_nothing() {
+        assert_eq!(Machine::default().apply(&Payload::EMPTY), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! The rules over a run: safety after every step, clients, and what is owed when faults are over.
+
+mod clients;
+mod settling;
+
+use crate::message::{KvMessage, Session, server};
+use crate::node::KvNode;
+use crate::options::Settings;
+use clients::Clients;
+use settling::Settling;
+use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
+use whitewater_raft::MessageKind;
+use whitewater_sim::{
+    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Time, Violation,
+    What,
+};
+
+/// Watches a run.
+pub struct KvMonitor {
+    rules: RaftRules,
+    clients: Clients,
+    settling: Settling,
+    figures: Figures,
+    /// The session of every server: another one means that its process was started again.
+    lives: [Session; SERVERS_MAX],
+}
+
+impl KvMonitor {
+    /// Watches a run of this script.
+    pub fn new(script: &Script, settings: &Settings) -> KvMonitor {
+        KvMonitor {
+            rules: RaftRules::new(script.servers),
+            clients: Clients::new(),
+            settling: Settling::new(script, settings),
+            figures: Figures::default(),
+            lives: [0; SERVERS_MAX],
+        }
+    }
+
+    /// Name and claim of each rule.
+    pub fn rules() -> Vec<(&'static str, &'static str)> {
+        let mut rules = RaftRules::rules();
+        rules.extend(ClientRules::rules());
+        rules.extend(PROGRESS_RULES);
+        rules
+    }
+
+    /// Follows what clients ask and are told.
+    #[inline]
+    fn follow_clients(&mut self, seen: &Seen<'_, KvNode>) -> Result<(), Violation> {
+        if let What::Commanded { op, command } = seen.what {
+            self.clients.asked(op, command);
+            self.settling.asked(op, command, &mut self.clients);
+        }
+        for effect in seen.effects {
+            if let Effect::Reply { op, reply } = effect {
+                self.settling.told(*op, reply);
+                self.clients.told(*op, reply)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a message of the core promises or claims.
+#[inline]
+fn spoken(message: &whitewater_raft::Message) -> Spoken {
+    let term = message.term;
+    match message.kind {
+        MessageKind::VoteResponse if !message.reject => {
+            let to = server(message.to).expect("votes go to members");
+            Spoken::Grant { to, term }
+        }
+        MessageKind::AppendResponse if !message.reject => {
+            Spoken::AppendResponse { term, index: message.index }
+        }
+        MessageKind::VoteResponse | MessageKind::AppendResponse => Spoken::Refusal { term },
+        MessageKind::PreVoteResponse if message.reject => Spoken::Refusal { term },
+        MessageKind::PreVote | MessageKind::PreVoteResponse => Spoken::Other { term, is_pre_vote: true },
+        _ => Spoken::Other { term, is_pre_vote: false },
+    }
+}
+
+impl Monitor<KvNode> for KvMonitor {
+    #[inline]
+    fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
+        if !seen.node.is_server() {
+            return self.follow_clients(seen);
+        }
+        let stimulus = match seen.what {
+            What::Crashed => {
+                self.rules.crashed(seen.node);
+                return Ok(());
+            }
+            What::Booted => Stimulus::Booted,
+            What::Delivered { from, .. } => Stimulus::Delivered(from),
+            _ => Stimulus::Other,
+        };
+        self.follow_clients(seen)?;
+        let said = seen.effects.iter().filter_map(|effect| match effect {
+            Effect::Send { message: KvMessage::Raft { message, .. }, .. } => Some(spoken(message)),
+            _ => None,
+        });
+        if seen.died {
+            // Its view says that things are durable which are not; only what it sent counts.
+            return self.rules.died(seen.node, said);
+        }
+        let Some(view) = cluster.view(seen.node).and_then(KvNode::server) else { return Ok(()) };
+        let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.session());
+        if view.is_halted() {
+            // Its process is dead; what it shows is what it had in memory.
+            self.settling.halted(seen.time);
+            self.rules.died(seen.node, said)?;
+            self.rules.crashed(seen.node);
+            return Ok(());
+        }
+        let stimulus = if view.session() == lived { stimulus } else { Stimulus::Booted };
+        self.rules.observe(seen.node, stimulus, view, said)
+    }
+
+    fn begin(
+        &mut self,
+        phase: Phase,
+        now: Time,
+        cluster: &Cluster<KvNode>,
+        inject: &mut Vec<(NodeId, crate::command::Command)>,
+    ) {
+        self.settling.begin((phase, now), cluster, &self.rules, &self.clients, inject);
+        self.figures.not_owed += u64::from(self.settling.owes_nothing());
+    }
+
+    fn owed(&mut self, now: Time, cluster: &Cluster<KvNode>) -> Progress {
+        let progress = self.settling.progress(&self.rules, cluster);
+        if progress != Progress::Done && self.settling.is_excused(now) {
+            self.figures.excused += 1;
+            return Progress::Done;
+        }
+        progress
+    }
+
+    fn figures(&self) -> Figures {
+        Figures { acknowledged_writes: self.clients.rules.acknowledged(), ..self.figures }
+    }
+}

@@ -1,0 +1,201 @@
+//! Options of the system, as data and as the settings nodes read.
+
+use whitewater_sim::{OptionSpec, Options, Span, Timing, Values};
+
+const SWITCH: Values = Values::Words(&["on", "off"]);
+
+const fn number(low: u64, high: u64) -> Values {
+    Values::Number { low, high }
+}
+
+const fn millis(low: u64, high: u64) -> Values {
+    Values::Time { low: Span::from_millis(low), high: Span::from_millis(high) }
+}
+
+const fn spec(
+    name: &'static str,
+    values: Values,
+    default: &'static str,
+    drawn: bool,
+    about: &'static str,
+) -> OptionSpec {
+    OptionSpec { name, about, values, default, per_node: false, drawn }
+}
+
+/// Everything that can be set.
+pub const SPECS: &[OptionSpec] = &[
+    spec("tick", millis(1, 50), "10ms", true, "Time between two ticks of the core."),
+    spec(
+        "election-ticks",
+        number(5, 20),
+        "10",
+        true,
+        "Ticks of the shortest election timeout, E; the longest has 2E-1.",
+    ),
+    spec(
+        "heartbeat-ticks",
+        number(1, 6),
+        "1",
+        true,
+        "Ticks between two heartbeats, at most a third of the election timeout.",
+    ),
+    spec("pre-vote", SWITCH, "on", true, "Whether a node asks if it could win before it raises its term."),
+    spec("check-quorum", SWITCH, "on", true, "Whether a leader that hears of no majority steps down."),
+    spec(
+        "message-size",
+        number(0, 65_536),
+        "65536",
+        true,
+        "Bytes of entries in one append at most; 0 sends single entries.",
+    ),
+    spec("in-flight", number(1, 256), "256", true, "Appends under way to one follower at most."),
+    spec(
+        "reads",
+        Values::Words(&["index", "log"]),
+        "index",
+        true,
+        "Whether reads ask a majority for the read index or go through the log.",
+    ),
+    spec(
+        "forwarding",
+        SWITCH,
+        "off",
+        true,
+        "Whether followers pass proposals on to the leader instead of refusing them.",
+    ),
+    spec(
+        "session-start-low",
+        millis(0, 50),
+        "2ms",
+        true,
+        "Shortest time that a new session takes to become ready.",
+    ),
+    spec(
+        "session-start-high",
+        millis(0, 300),
+        "20ms",
+        true,
+        "Longest time that a new session takes to become ready.",
+    ),
+    spec(
+        "client-attempts",
+        number(1, 20),
+        "10",
+        true,
+        "Attempts of a client at one request before it gives up.",
+    ),
+];
+
+/// How reads are made linearizable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reads {
+    /// A majority confirms that the leader leads; the read waits for what was committed then.
+    #[default]
+    Index,
+    /// The read is an entry of the log.
+    Log,
+}
+
+/// What nodes read from the options.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Time between two ticks.
+    pub tick: Span,
+    /// Ticks of the shortest election timeout.
+    pub election_ticks: u32,
+    /// Ticks between two heartbeats.
+    pub heartbeat_ticks: u32,
+    /// Ask before standing for election.
+    pub pre_vote: bool,
+    /// Step down without a majority.
+    pub check_quorum: bool,
+    /// Bytes of entries in one append.
+    pub message_size_max_bytes: u64,
+    /// Appends under way to one follower.
+    pub inflight_count_max: u32,
+    /// How reads are served.
+    pub reads: Reads,
+    /// Followers pass proposals on.
+    pub forwarding: bool,
+    /// Shortest start of a session.
+    pub session_start_low: Span,
+    /// Longest start of a session.
+    pub session_start_high: Span,
+    /// Attempts at one request.
+    pub client_attempts: u32,
+    /// The planted bug, if there is one.
+    #[cfg(feature = "mutants")]
+    pub bug: Option<whitewater_raft::Bug>,
+}
+
+impl Settings {
+    /// Reads the options.
+    pub fn read(options: &Options) -> Settings {
+        let number = |name| options.number(SPECS, name);
+        let span = |name| options.span(SPECS, name);
+        let is = |name, word| options.text(SPECS, name) == word;
+        let election_ticks = number("election-ticks") as u32;
+        let session_start_low = span("session-start-low");
+        Settings {
+            tick: span("tick"),
+            election_ticks,
+            heartbeat_ticks: (number("heartbeat-ticks") as u32).min(election_ticks / 3).max(1),
+            pre_vote: is("pre-vote", "on"),
+            check_quorum: is("check-quorum", "on"),
+            message_size_max_bytes: number("message-size"),
+            inflight_count_max: number("in-flight") as u32,
+            reads: if is("reads", "log") { Reads::Log } else { Reads::Index },
+            forwarding: is("forwarding", "on"),
+            session_start_low,
+            session_start_high: span("session-start-high").max(session_start_low),
+            client_attempts: number("client-attempts") as u32,
+            #[cfg(feature = "mutants")]
+            bug: options.planted().and_then(whitewater_raft::Bug::from_id),
+        }
+    }
+
+    /// The shortest election timeout, E.
+    pub fn election_timeout(&self) -> Span {
+        self.tick.times(u64::from(self.election_ticks))
+    }
+
+    /// Times that plans are made to fit.
+    pub fn timing(&self) -> Timing {
+        Timing {
+            election_low: self.election_timeout(),
+            election_high: self.tick.times(2 * u64::from(self.election_ticks) - 1),
+            heartbeat: self.tick.times(u64::from(self.heartbeat_ticks)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(values: &[(&str, &str)]) -> Settings {
+        let mut options = Options::new();
+        values.iter().for_each(|(name, value)| options.set(SPECS, name, value).unwrap());
+        Settings::read(&options)
+    }
+
+    #[test]
+    fn heartbeats_come_at_least_three_times_in_an_election_timeout() {
+        let settings = given(&[("election-ticks", "5"), ("heartbeat-ticks", "6")]);
+        assert_eq!(settings.heartbeat_ticks, 1);
+        assert_eq!(given(&[("election-ticks", "20"), ("heartbeat-ticks", "6")]).heartbeat_ticks, 6);
+    }
+
+    #[test]
+    fn a_session_never_starts_sooner_than_its_shortest_start() {
+        let settings = given(&[("session-start-low", "40ms"), ("session-start-high", "5ms")]);
+        assert_eq!(settings.session_start_high, Span::from_millis(40));
+    }
+
+    #[test]
+    fn every_default_is_a_value_of_its_option() {
+        for spec in SPECS {
+            given(&[(spec.name, spec.default)]);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! A server: the core with its log, its sessions, its state machine and whom it owes an answer.
+//!
+//! An input is counted in ticks and given to the core; then [`Server::pump`](Server) does what the core wants done.
+
+mod driving;
+mod serving;
+mod transport;
+mod view;
+
+use crate::command::{Command, Reply};
+use crate::log::Log;
+use crate::machine::Machine;
+use crate::message::{KvMessage, Session, core_id};
+use crate::node::KvNode;
+use crate::options::Settings;
+use crate::requests::Requests;
+use crate::session::Outgoing;
+use crate::spine::Spine;
+use crate::ticking::Ticking;
+use crate::timer::KvTimer;
+use std::fmt;
+use whitewater_check::Refusal;
+use whitewater_raft::{Config, RawNode, Ready};
+use whitewater_sim::draw::name_hash;
+use whitewater_sim::{Boot, Effects, Input, LocalTime, NodeId, Span, Ticket};
+
+/// The hands of a node.
+pub(crate) type Hands<'a> = Effects<'a, KvNode>;
+
+const PHASE: u64 = name_hash("tick-phase");
+const TIMEOUT: u64 = name_hash("election-timeout");
+
+/// Who a server is and how it is set: what stays when its process dies.
+#[derive(Clone, Debug)]
+struct Identity {
+    id: NodeId,
+    servers: usize,
+    clients: usize,
+    settings: Settings,
+}
+
+/// A server.
+pub struct Server {
+    identity: Identity,
+    /// The session that peers and clients send in: another one for every life of the process.
+    session: Session,
+    core: RawNode<Log>,
+    spine: Spine,
+    /// Up to where what the spine shows is durable.
+    durable: u64,
+    /// What the core wants done; kept while it is being written.
+    ready: Ready,
+    /// The sync that `ready` waits for.
+    writing: Option<Ticket>,
+    ticking: Ticking,
+    outgoing: Vec<Outgoing>,
+    machine: Machine,
+    applied: u64,
+    requests: Requests,
+    /// A sync failed and the process died of it; it is started again after a while.
+    halted: bool,
+    refusals: u32,
+    last_refusal: Option<Refusal>,
+}
+
+impl Server {
+    pub(crate) fn boot(boot: &Boot<'_, Settings>, fx: &mut Hands<'_>) -> Server {
+        let settings = boot.options.clone();
+        let identity = Identity { id: boot.id, servers: boot.servers, clients: boot.clients, settings };
+        Server::start(identity, boot.incarnation << 16, boot.now, fx)
+    }
+
+    /// Starts the process from what is on the disk.
+    fn start(identity: Identity, session: Session, now: LocalTime, fx: &mut Hands<'_>) -> Server {
+        let voters = (1..=identity.servers as u64).collect();
+        let log = Log::recover(fx.disk(), voters);
+        let spine = Spine::of(log.entries());
+        let settings = &identity.settings;
+        let core = RawNode::new(config(core_id(identity.id), settings), log)
+            .unwrap_or_else(|error| panic!("a log that was recovered is sound: {error}"));
+        let phase = Span::from_nanos(fx.draw(PHASE, 0, settings.tick.nanos() - 1));
+        let mut server = Server {
+            session,
+            core,
+            durable: spine.last(),
+            spine,
+            ready: Ready::default(),
+            writing: None,
+            ticking: Ticking::new(settings.tick, now, phase),
+            outgoing: vec![Outgoing::new(); identity.servers],
+            machine: Machine::default(),
+            applied: 0,
+            requests: Requests::default(),
+            halted: false,
+            refusals: 0,
+            last_refusal: None,
+            identity,
+        };
+        fx.note(format_args!("log {} commit {}", server.spine.last(), server.core.commit_index()));
+        server.peers().for_each(|peer| server.connect(peer, fx));
+        server.go_on(now, fx);
+        server
+    }
+
+    /// The other servers.
+    fn peers(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let own = self.identity.id;
+        (0..self.identity.servers).map(NodeId::server).filter(move |&peer| peer != own)
+    }
+
+    pub(crate) fn handle(&mut self, now: LocalTime, input: Input<KvNode>, fx: &mut Hands<'_>) {
+        if self.halted {
+            if matches!(input, Input::Timeout(KvTimer::Restart)) {
+                *self = Server::start(self.identity.clone(), self.session + 1, now, fx);
+            }
+            return;
+        }
+        let ticks = self.ticking.count(now);
+        if ticks > 0 {
+            self.core.tick_by(ticks);
+        }
+        match input {
+            Input::Deliver { from, message } => self.receive(from, message, fx),
+            Input::Timeout(KvTimer::Tick) => self.ticking.fired(),
+            Input::Timeout(KvTimer::Connect(peer)) => self.connect_again(peer, fx),
+            Input::Timeout(KvTimer::SessionReady(peer)) => self.session_started(peer),
+            // Held back until after a crash had started the process anyway.
+            Input::Timeout(KvTimer::Restart) => {}
+            Input::Timeout(KvTimer::Attempt) => unreachable!("only clients make attempts"),
+            Input::Command { op, command: Command::Campaign } => {
+                self.core.campaign();
+                fx.reply(op, Reply::Campaigning);
+            }
+            Input::Command { op, command: Command::Operate(operation) | Command::Insist(operation) } => {
+                self.propose_own(op, &operation, fx);
+            }
+            Input::Synced(ticket) => self.synced(ticket, fx),
+            Input::SyncFailed(_) => self.halt(fx),
+        }
+        self.go_on(now, fx);
+    }
+
+    fn receive(&mut self, from: NodeId, message: KvMessage, fx: &mut Hands<'_>) {
+        match message {
+            KvMessage::Raft { session, message } => self.receive_raft(from, session, message, fx),
+            KvMessage::Request { session, attempt, body } => {
+                self.receive_request(from, session, attempt, body, fx);
+            }
+            KvMessage::Connect { nonce } => {
+                fx.send(from, KvMessage::Connected { nonce, session: self.session });
+            }
+            KvMessage::Connected { nonce, session } => self.session_granted(from, nonce, session, fx),
+            KvMessage::Broken { session, .. } => self.session_broken(from, session, fx),
+            KvMessage::Response { .. } => unreachable!("servers make no requests"),
+        }
+    }
+
+    /// Does what the core wants done, and prepares for what comes next.
+    fn go_on(&mut self, now: LocalTime, fx: &mut Hands<'_>) {
+        self.pump(fx);
+        if self.halted {
+            return;
+        }
+        if let Some(range) = self.core.take_timeout_request() {
+            let ticks = fx.draw(TIMEOUT, u64::from(range.start), u64::from(range.end) - 1);
+            self.core.set_randomized_timeout(ticks as u32);
+        }
+        if let Some(due) = self.core.ticks_until_due()
+            && let Some(span) = self.ticking.arm(now, due)
+        {
+            fx.set_timer(KvTimer::Tick, span, span);
+        }
+    }
+
+    /// The process dies: the log in memory may say more than the disk, and another sync would hide it.
+    fn halt(&mut self, fx: &mut Hands<'_>) {
+        self.halted = true;
+        self.writing = None;
+        fx.mark("halted by a failed sync");
+        fx.cancel_timer(KvTimer::Tick);
+        for peer in self.peers() {
+            fx.cancel_timer(KvTimer::Connect(peer));
+            fx.cancel_timer(KvTimer::SessionReady(peer));
+        }
+        let timeout = self.identity.settings.election_timeout();
+        fx.set_timer(KvTimer::Restart, timeout.part(2), timeout.times(2));
+    }
+
+    pub(crate) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let core = &self.core;
+        write!(f, "{} term {}", core.role(), core.term())?;
+        match crate::message::server(core.leader()) {
+            Some(leader) => write!(f, " leader {leader}")?,
+            None => write!(f, " no leader")?,
+        }
+        write!(f, ", log {} commit {} applied {}", core.last_index(), core.commit_index(), self.applied)?;
+        if self.halted { f.write_str(", halted") } else { Ok(()) }
+    }
+}
+
+fn config(id: whitewater_raft::NodeId, settings: &Settings) -> Config {
+    Config {
+        election_ticks: settings.election_ticks,
+        heartbeat_ticks: settings.heartbeat_ticks,
+        pre_vote: settings.pre_vote,
+        check_quorum: settings.check_quorum,
+        message_size_max_bytes: settings.message_size_max_bytes,
+        // What one entry holds must not decide how many of them are applied at once.
+        committed_size_max_bytes: 1 << 20,
+        inflight_count_max: settings.inflight_count_max,
+        disable_proposal_forwarding: !settings.forwarding,
+        #[cfg(feature = "mutants")]
+        bug: settings.bug,
+        ..Config::new(id)
+    }
+}
+
+impl Server {
+    /// Whether its process died of a failed sync and was not started again yet.
+    pub fn is_halted(&self) -> bool {
+        self.halted
+    }
+
+    /// The session that others send in: another one for every life of the process.
+    pub fn session(&self) -> Session {
+        self.session
+    }
+
+    /// Its core.
+    pub fn core(&self) -> &RawNode<Log> {
+        &self.core
+    }
+}

@@ -1,0 +1,108 @@
+//! Sessions of a server, and what travels in them.
+
+use super::{Hands, Server};
+use crate::message::{KvMessage, Session, core_id, server};
+use crate::options::Settings;
+use crate::timer::KvTimer;
+use whitewater_check::{Refusal, RefusalReason};
+use whitewater_raft::{Message, MessageKind, StepError};
+use whitewater_sim::NodeId;
+
+impl Server {
+    /// Sends a message of the core, if there is a session for it.
+    pub(super) fn send(&mut self, message: Message, fx: &mut Hands<'_>) {
+        let peer = server(message.to).expect("the core writes to members only");
+        match self.outgoing[peer.position()].ready() {
+            Some(session) => fx.send(peer, KvMessage::Raft { session, message }),
+            None => {
+                if message.kind == MessageKind::Append {
+                    fx.mark("append lost for want of a session");
+                }
+                self.core.report_unreachable(message.to);
+                let lost = KvMessage::Raft { session: 0, message };
+                fx.discard(peer, lost, "session is not ready");
+            }
+        }
+    }
+
+    pub(super) fn receive_raft(
+        &mut self,
+        from: NodeId,
+        session: Session,
+        message: Message,
+        fx: &mut Hands<'_>,
+    ) {
+        if session != self.session {
+            fx.send(from, KvMessage::Broken { session, granted: self.session });
+            return;
+        }
+        let kind = message.kind;
+        if let Err(error) = self.core.step(message) {
+            fx.note(format_args!("refused: {error}"));
+            self.refusals += 1;
+            self.last_refusal = Some(Refusal { from, why: reason(kind, &error) });
+        }
+    }
+
+    /// No answer came from a peer.
+    pub(super) fn connect_again(&mut self, peer: NodeId, fx: &mut Hands<'_>) {
+        if self.outgoing[peer.position()].is_connecting() {
+            self.connect(peer, fx);
+        }
+    }
+
+    /// Asks a peer for a session, and again if no answer comes.
+    pub(super) fn connect(&mut self, peer: NodeId, fx: &mut Hands<'_>) {
+        let nonce = self.outgoing[peer.position()].connect();
+        fx.send(peer, KvMessage::Connect { nonce });
+        let timeout = self.identity.settings.election_timeout();
+        fx.set_timer(KvTimer::Connect(peer), timeout.part(2), timeout);
+    }
+
+    pub(super) fn session_granted(&mut self, peer: NodeId, nonce: u32, session: Session, fx: &mut Hands<'_>) {
+        if self.outgoing[peer.position()].granted(nonce, session) {
+            fx.cancel_timer(KvTimer::Connect(peer));
+            let Settings { session_start_low: low, session_start_high: high, .. } = self.identity.settings;
+            fx.set_timer(KvTimer::SessionReady(peer), low, high);
+        }
+    }
+
+    pub(super) fn session_started(&mut self, peer: NodeId) {
+        // A timer that was held back may come when the session it was for is gone.
+        self.outgoing[peer.position()].started();
+    }
+
+    /// The peer was restarted and knows nothing of what was sent to it.
+    pub(super) fn session_broken(&mut self, peer: NodeId, session: Session, fx: &mut Hands<'_>) {
+        if self.outgoing[peer.position()].broken(session) {
+            fx.mark("session broken by a restart");
+            fx.cancel_timer(KvTimer::SessionReady(peer));
+            self.core.report_unreachable(core_id(peer));
+            self.connect(peer, fx);
+        }
+    }
+}
+
+/// Why the core refused a message, in the words of the checks.
+fn reason(kind: MessageKind, error: &StepError) -> RefusalReason {
+    match error {
+        // Whoever passed it on could not know that this server has no leader to offer either.
+        StepError::ProposalDropped if kind == MessageKind::Propose => RefusalReason::ForwardedWithoutLeader,
+        StepError::ProposalDropped => RefusalReason::Error("a proposal that is none"),
+        StepError::PeerNotFound => RefusalReason::ResponseOfStranger,
+        StepError::LocalMessage => RefusalReason::Error("a message that only the node itself may send"),
+        StepError::MissingSender => RefusalReason::Error("a message without sender"),
+        StepError::PositionTooLarge => RefusalReason::Error("a term or index beyond all bounds"),
+        StepError::EmptyProposal => RefusalReason::Error("a proposal without entries"),
+        StepError::MalformedConfChange => RefusalReason::Error("a configuration change that cannot be read"),
+        StepError::MalformedRead => RefusalReason::Error("a read without a name"),
+        StepError::MalformedAppend => RefusalReason::Error("entries that do not follow each other"),
+        StepError::MalformedSnapshot => RefusalReason::Error("a snapshot that contradicts itself"),
+        StepError::ConflictsWithCommitted { .. } => {
+            RefusalReason::Error("entries that differ from what is committed")
+        }
+        StepError::CommitBeyondLog { .. } => RefusalReason::Error("a commit index beyond the end of its log"),
+        StepError::AckBeyondLog { .. } => RefusalReason::Error("an acknowledgement of entries it never had"),
+        _ => RefusalReason::Error("for another reason"),
+    }
+}

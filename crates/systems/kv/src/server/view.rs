@@ -1,0 +1,98 @@
+//! What checks see of a server.
+
+use super::Server;
+use crate::message::{core_id, server};
+use crate::node::role_of;
+use whitewater_check::{ElectionView, LogView, Refusal};
+use whitewater_sim::{NodeId, Role};
+
+impl ElectionView for Server {
+    #[inline]
+    fn term(&self) -> u64 {
+        self.core.term()
+    }
+
+    #[inline]
+    fn durable_term(&self) -> u64 {
+        self.core.storage().hard_state().term
+    }
+
+    #[inline]
+    fn vote(&self) -> Option<NodeId> {
+        server(self.core.vote())
+    }
+
+    #[inline]
+    fn role(&self) -> Role {
+        role_of(self.core.role())
+    }
+
+    #[inline]
+    fn leader(&self) -> Option<NodeId> {
+        server(self.core.leader())
+    }
+}
+
+impl LogView for Server {
+    #[inline]
+    fn last_index(&self) -> u64 {
+        self.spine.last()
+    }
+
+    #[inline]
+    fn memory_last_index(&self) -> u64 {
+        self.core.last_index()
+    }
+
+    #[inline]
+    fn commit(&self) -> u64 {
+        self.core.commit_index()
+    }
+
+    #[inline]
+    fn applied(&self) -> u64 {
+        self.applied
+    }
+
+    #[inline]
+    fn term_at(&self, index: u64) -> Option<u64> {
+        self.spine.term_at(index)
+    }
+
+    #[inline]
+    fn chain_at(&self, index: u64) -> Option<u64> {
+        self.spine.chain_at(index)
+    }
+
+    #[inline]
+    fn durable_index(&self) -> u64 {
+        self.durable
+    }
+
+    #[inline]
+    fn durable_vote(&self) -> Option<NodeId> {
+        server(self.core.storage().hard_state().vote)
+    }
+
+    #[inline]
+    fn match_index(&self, peer: NodeId) -> Option<u64> {
+        let progress = self.core.progress();
+        // Members stand in the order of their ids.
+        let known = progress.get(peer.position()).filter(|known| known.id == core_id(peer));
+        known.map(|known| known.match_index)
+    }
+
+    #[inline]
+    fn state_hash(&self) -> Option<u64> {
+        Some(self.machine.hash())
+    }
+
+    #[inline]
+    fn refusals(&self) -> u32 {
+        self.refusals
+    }
+
+    fn last_refusal(&self) -> Option<Refusal> {
+        self.last_refusal
+    }
+}

@@ -1,0 +1,131 @@
+//! The spine of a log: term and chain hash of every entry, durable or not, so that equal prefixes are told in one
+//! comparison.
+
+use crate::machine::mix;
+use crate::proposal::word;
+use whitewater_raft::Entry;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Vertebra {
+    term: u64,
+    chain: u64,
+}
+
+/// Terms and chain hashes, by index.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spine {
+    /// Entry i stands at place i - 1.
+    vertebrae: Vec<Vertebra>,
+}
+
+impl Spine {
+    /// The spine of these entries, which start at index 1.
+    pub(crate) fn of(entries: &[Entry]) -> Spine {
+        let mut spine = Spine::default();
+        entries.iter().for_each(|entry| spine.write(entry));
+        spine
+    }
+
+    /// Index of the last entry, 0 if there is none.
+    #[inline]
+    pub(crate) fn last(&self) -> u64 {
+        self.vertebrae.len() as u64
+    }
+
+    /// Term of an entry, and 0 at index 0.
+    #[inline]
+    pub(crate) fn term_at(&self, index: u64) -> Option<u64> {
+        if index == 0 {
+            return Some(0);
+        }
+        self.vertebrae.get(index as usize - 1).map(|vertebra| vertebra.term)
+    }
+
+    /// A hash over all entries up to an index.
+    #[inline]
+    pub(crate) fn chain_at(&self, index: u64) -> Option<u64> {
+        if index == 0 {
+            return Some(0);
+        }
+        self.vertebrae.get(index as usize - 1).map(|vertebra| vertebra.chain)
+    }
+
+    /// Follows the unstable tail of a core: entries that are there already cost a comparison of the last. Gives the lowest
+    /// index at which anything was written or cut off.
+    #[inline]
+    pub(crate) fn follow(&mut self, tail: &[Entry]) -> Option<u64> {
+        let last = tail.last()?;
+        if self.last() == last.index && self.term_at(last.index) == Some(last.term) {
+            // The tail grows at its end or is replaced from some index on, with entries of a higher term.
+            return None;
+        }
+        let known = |entry: &Entry| self.term_at(entry.index) == Some(entry.term);
+        // New entries are few and stand at the end.
+        let mut fresh = tail.len();
+        while fresh > 0 && !known(&tail[fresh - 1]) {
+            fresh -= 1;
+        }
+        if fresh == tail.len() {
+            // The tail is a prefix of what was here.
+            self.vertebrae.truncate(last.index as usize);
+            return Some(last.index + 1);
+        }
+        tail[fresh..].iter().for_each(|entry| self.write(entry));
+        Some(tail[fresh].index)
+    }
+
+    fn write(&mut self, entry: &Entry) {
+        let before = entry.index - 1;
+        debug_assert!(before <= self.last(), "entries leave a gap in the log");
+        self.vertebrae.truncate(before as usize);
+        let content = mix(entry.term << 2 | entry.kind as u64, word(&entry.data));
+        let chain = mix(self.chain_at(before).unwrap_or(0), content);
+        self.vertebrae.push(Vertebra { term: entry.term, chain });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whitewater_raft::EntryKind;
+
+    fn entry(term: u64, index: u64) -> Entry {
+        Entry { term, index, ..Entry::proposal(EntryKind::Normal, format!("{term}/{index} data")) }
+    }
+
+    #[test]
+    fn equal_entries_have_equal_chains_whenever_they_came() {
+        let entries: Vec<Entry> = (1..=5).map(|index| entry(1, index)).collect();
+        let whole = Spine::of(&entries);
+        let mut grown = Spine::default();
+        for end in 1..=5 {
+            grown.follow(&entries[..end]);
+        }
+        assert_eq!(whole.chain_at(5), grown.chain_at(5));
+    }
+
+    #[test]
+    fn entries_of_a_higher_term_replace_what_stood_there() {
+        let mut spine = Spine::of(&[entry(1, 1), entry(1, 2), entry(1, 3)]);
+        let before = spine.chain_at(2);
+        assert_eq!(spine.follow(&[entry(2, 2)]), Some(2));
+        assert_eq!((spine.last(), spine.term_at(2), spine.term_at(3)), (2, Some(2), None));
+        assert_ne!(spine.chain_at(2), before);
+        assert_eq!(spine.follow(&[entry(2, 2)]), None);
+    }
+
+    #[test]
+    fn a_tail_that_was_cut_takes_what_stood_behind_it_away() {
+        let mut spine = Spine::of(&[entry(1, 1), entry(1, 2), entry(1, 3)]);
+        assert_eq!(spine.follow(&[entry(1, 2)]), Some(3));
+        assert_eq!(spine.last(), 2);
+    }
+
+    #[test]
+    fn a_difference_anywhere_shows_in_every_later_chain() {
+        let mut other = entry(1, 1);
+        other.data = "else".into();
+        let (one, two) = (Spine::of(&[entry(1, 1), entry(1, 2)]), Spine::of(&[other, entry(1, 2)]));
+        assert_ne!(one.chain_at(2), two.chain_at(2));
+    }
+}

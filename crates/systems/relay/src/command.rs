@@ -1,0 +1,100 @@
+//! What a node may be told, and what it answers.
+
+use std::fmt;
+use whitewater_sim::{Digest, Digester, NodeId};
+
+/// What a node may be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Write this, if you lead.
+    Propose(String),
+    /// Stand for election, if you are a candidate.
+    Campaign,
+    /// Write this at once if you lead, and again each time you begin to lead.
+    LeadWith(String),
+}
+
+/// What a node answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The row is durable here, under this number.
+    Written(u32),
+    /// The node does not lead; this one does, if any is known.
+    NoLeader(Option<NodeId>),
+    /// The election is called.
+    Standing,
+    /// It will not be done, for this reason.
+    Refused(&'static str),
+}
+
+const FORMS: &str = "`propose x=1`, `campaign` or `lead-with x=1`";
+
+impl Command {
+    /// Reads a command.
+    ///
+    /// # Errors
+    /// Says which commands there are.
+    pub fn parse(text: &str) -> Result<Command, String> {
+        let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let is_row = !rest.is_empty() && !rest.contains(char::is_whitespace);
+        match verb {
+            "propose" if is_row => Ok(Command::Propose(rest.to_owned())),
+            "lead-with" if is_row => Ok(Command::LeadWith(rest.to_owned())),
+            "campaign" if text == "campaign" => Ok(Command::Campaign),
+            "propose" | "lead-with" => Err(format!("`{verb}` takes one word to write: {FORMS}")),
+            _ => Err(format!("`{text}` is no command: {FORMS}")),
+        }
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Command::Propose(row) => write!(f, "propose {row}"),
+            Command::Campaign => f.write_str("campaign"),
+            Command::LeadWith(row) => write!(f, "lead-with {row}"),
+        }
+    }
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reply::Written(lsn) => write!(f, "written as row {lsn}"),
+            Reply::NoLeader(Some(leader)) => write!(f, "refused, the leader is {leader}"),
+            Reply::NoLeader(None) => f.write_str("refused, no leader is known"),
+            Reply::Standing => f.write_str("stands for election"),
+            Reply::Refused(why) => write!(f, "refused, {why}"),
+        }
+    }
+}
+
+impl Digest for Reply {
+    fn digest(&self, digester: &mut Digester) {
+        digester.word(match self {
+            Reply::Written(lsn) => 1 << 32 | u64::from(*lsn),
+            Reply::NoLeader(leader) => 2 << 32 | leader.map_or(0, |node| 1 + node.index() as u64),
+            Reply::Standing => 3 << 32,
+            Reply::Refused(_) => 4 << 32,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_reads_back_as_it_is_written() {
+        for text in ["propose x=1", "campaign", "lead-with settled=1"] {
+            assert_eq!(Command::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_command_is_refused_with_those_there_are() {
+        for text in ["", "propose", "propose ", "propose x y", "campaign now", "elect"] {
+            assert!(Command::parse(text).unwrap_err().contains("`campaign`"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The rules over this system: elections and rows after every event, progress once faults are over.
+
+mod durable;
+mod needless;
+mod owed;
+mod rows;
+mod votes;
+
+pub use durable::AnnouncedIsDurable;
+pub use needless::NeedlessElection;
+pub use owed::{Debts, Owed};
+pub use rows::{RowsInOrder, RowsKept};
+pub use votes::VoteNeedsRows;
+
+use crate::command::{Command, Reply};
+use crate::node::RelayNode;
+use crate::settings::Settings;
+use whitewater_check::{
+    ElectionSafety, ElectionView, Grant, MonotonicTerms, Rule, Shadows, Standing, VoteOnce, majority,
+};
+use whitewater_sim::{
+    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SLOTS, Script, Seen, Span, Time, Violation,
+    What,
+};
+
+/// Claims of the rules that are not rules over elections of any Raft.
+pub mod claims {
+    /// Name and claim.
+    pub type Claim = (&'static str, &'static str);
+    /// See [`super::AnnouncedIsDurable`].
+    pub const ANNOUNCED_IS_DURABLE: Claim =
+        ("announced-is-durable", "A node announces no term and no vote that a crash could take from it.");
+    /// See [`super::VoteNeedsRows`].
+    pub const VOTE_NEEDS_ROWS: Claim =
+        ("vote-needs-rows", "A node chooses only a candidate that has every row it has itself.");
+    /// See [`super::RowsInOrder`].
+    pub const ROWS_IN_ORDER: Claim =
+        ("rows-in-order", "A node has of each origin an unbroken beginning of what that origin wrote.");
+    /// See [`super::RowsKept`].
+    pub const ROWS_KEPT: Claim = ("rows-kept", "A row that is durable on a node stays there.");
+    /// See [`super::Debts`].
+    pub const LEADER_ELECTED: Claim = (
+        "leader-elected",
+        "Once faults are over, a connected majority with an electable candidate has a leader.",
+    );
+    /// See [`super::Debts`].
+    pub const FOLLOWER_CATCHES_UP: Claim =
+        ("follower-catches-up", "A live follower that is connected to the leader applies its rows.");
+    /// See [`super::NeedlessElection`].
+    pub const NO_NEEDLESS_ELECTION: Claim =
+        ("no-needless-election", "Once faults are over, a node that hears its leader calls no election.");
+}
+
+/// All rules over one run.
+#[derive(Debug)]
+pub struct RelayMonitor {
+    shadows: Shadows,
+    generations: [u32; SLOTS],
+    election_safety: ElectionSafety,
+    vote_once: VoteOnce,
+    monotonic_terms: MonotonicTerms,
+    rows_in_order: RowsInOrder,
+    rows_kept: RowsKept,
+    needless: NeedlessElection,
+    debts: Debts,
+    figures: Figures,
+    grants: Vec<Grant>,
+}
+
+impl RelayMonitor {
+    /// For a run of `script`.
+    pub fn new(settings: &Settings, script: &Script) -> RelayMonitor {
+        RelayMonitor {
+            shadows: Shadows::default(),
+            generations: [0; SLOTS],
+            election_safety: ElectionSafety::default(),
+            vote_once: VoteOnce::default(),
+            monotonic_terms: MonotonicTerms,
+            rows_in_order: RowsInOrder::default(),
+            rows_kept: RowsKept::default(),
+            needless: NeedlessElection::new(settings, script),
+            debts: Debts::new(settings, script),
+            figures: Figures::default(),
+            grants: Vec::new(),
+        }
+    }
+
+    /// Every rule with its claim.
+    pub fn rules() -> Vec<claims::Claim> {
+        let (safety, once) = (ElectionSafety::default(), VoteOnce::default());
+        vec![
+            (safety.name(), safety.claim()),
+            (once.name(), once.claim()),
+            (MonotonicTerms.name(), MonotonicTerms.claim()),
+            claims::ANNOUNCED_IS_DURABLE,
+            claims::VOTE_NEEDS_ROWS,
+            claims::ROWS_IN_ORDER,
+            claims::ROWS_KEPT,
+            claims::LEADER_ELECTED,
+            claims::FOLLOWER_CATCHES_UP,
+            claims::NO_NEEDLESS_ELECTION,
+        ]
+    }
+
+    /// Looks at what a node sent and answered. `durable` is what it has on disk, if that can be said.
+    fn collect(
+        &mut self,
+        node: NodeId,
+        effects: &[Effect<RelayNode>],
+        durable: Option<(u64, Option<NodeId>)>,
+    ) -> Result<(), Violation> {
+        self.grants.clear();
+        for effect in effects {
+            match effect {
+                Effect::Send { message, .. } => {
+                    let Some(said) = message.body.announcement() else { continue };
+                    if let Some(durable) = durable {
+                        AnnouncedIsDurable.observe(node, said, durable)?;
+                    }
+                    let grant = said.vote.map(|candidate| Grant { term: said.term, candidate });
+                    // A broadcast says the same to everybody.
+                    if let Some(grant) = grant.filter(|grant| self.grants.last() != Some(grant)) {
+                        self.grants.push(grant);
+                    }
+                }
+                Effect::Reply { reply: Reply::Written(_), .. } => self.figures.acknowledged_writes += 1,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Monitor<RelayNode> for RelayMonitor {
+    fn observe(&mut self, seen: &Seen<'_, RelayNode>, cluster: &Cluster<RelayNode>) -> Result<(), Violation> {
+        if let Some(overdue) = self.debts.overdue() {
+            return Err(overdue);
+        }
+        let node = seen.node;
+        let Some(view) = cluster.view(node).filter(|_| !matches!(seen.what, What::Crashed)) else {
+            self.needless.forget(node);
+            self.debts.forget(node);
+            return Ok(());
+        };
+        let durable = (!seen.died).then(|| (view.durable_term(), view.durable_vote()));
+        self.collect(node, seen.effects, durable)?;
+        if seen.died {
+            // What it sent before its disk died counts; what it believes does not.
+            let standing = self.shadows.of(node);
+            let change = self.shadows.change(node, standing, false, &self.grants);
+            return self.vote_once.wake(&change);
+        }
+        let generation = std::mem::replace(&mut self.generations[node.index()], view.generation());
+        let booted = matches!(seen.what, What::Booted);
+        let fresh = booted || generation != view.generation();
+        let change = self.shadows.change(node, Standing::of(view), fresh, &self.grants);
+        self.election_safety.wake(&change)?;
+        self.vote_once.wake(&change)?;
+        self.monotonic_terms.wake(&change)?;
+        if let Some(candidate) = VoteNeedsRows::choice(&change, fresh) {
+            let rows = &self.rows_in_order;
+            VoteNeedsRows.observe(node, rows.of(node), candidate, rows.of(candidate))?;
+        }
+        self.rows_kept.observe(node, view, fresh)?;
+        self.rows_in_order.observe(node, view)?;
+        if fresh {
+            self.needless.forget(node);
+        }
+        self.needless.observe(seen, &change, view, cluster)?;
+        self.debts.observe(node, &change, fresh, seen.time);
+        Ok(())
+    }
+
+    fn begin(
+        &mut self,
+        phase: Phase,
+        now: Time,
+        cluster: &Cluster<RelayNode>,
+        inject: &mut Vec<(NodeId, Command)>,
+    ) {
+        self.needless.begin(now);
+        self.debts.begin(now);
+        // Whoever leads from now on writes a row of its own first, so that there always is one that must arrive.
+        let text = if phase == Phase::Cycled { "cycled=1" } else { "settled=1" };
+        let up = cluster.servers().filter(|&node| cluster.is_up(node));
+        inject.extend(up.map(|node| (node, Command::LeadWith(text.to_owned()))));
+    }
+
+    fn owed(&mut self, now: Time, cluster: &Cluster<RelayNode>) -> Progress {
+        match self.debts.owed(now, cluster) {
+            Owed::Paid => Progress::Done,
+            Owed::Nothing => {
+                self.figures.not_owed += 1;
+                Progress::Done
+            }
+            Owed::Waiting(violation) => Progress::Waiting(violation),
+        }
+    }
+
+    fn figures(&self) -> Figures {
+        self.figures
+    }
+}
+
+/// Whether `count` of `servers` are a majority.
+fn is_majority(count: usize, servers: usize) -> bool {
+    count >= majority(servers)
+}
+
+/// For reading: nobody needs the nanoseconds.
+fn rounded(span: Span) -> Span {
+    Span::from_millis(span.nanos().div_ceil(1_000_000))
+}

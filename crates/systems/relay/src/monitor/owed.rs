@@ -1,0 +1,252 @@
+//! Progress that is owed once faults are over: a leader, and its rows on every follower it reaches.
+//!
+//! What is owed follows from options, topology and timing alone. A core - a majority that is wholly connected, with nobody
+//! else reaching into it - owes a leader if a majority of it could vote for one of its candidates, and if the script gives
+//! it enough time for the elections this may take. A follower owes the leader's rows once both have stood for
+//! [`Settings::catch_up_bound`].
+
+use super::{claims, is_majority, rounded};
+use crate::node::RelayNode;
+use crate::raft::Mode;
+use crate::settings::{Settings, settle_delay};
+use crate::vclock::Vclock;
+use whitewater_check::{Change, Core, ElectionView, Obstructions, rounds_needed};
+use whitewater_sim::{Cluster, NodeId, Role, SERVERS_MAX, Script, Span, Time, Violation};
+
+/// How things stand with what is owed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owed {
+    /// Everything is there.
+    Paid,
+    /// It is not there, and not owed.
+    Nothing,
+    /// It is not there yet.
+    Waiting(Violation),
+}
+
+/// What is owed in a run.
+#[derive(Debug)]
+pub struct Debts {
+    obstructions: Obstructions,
+    limit: Span,
+    catch_up: Span,
+    /// Part of the random wait in which a second candidate spoils an election, in thousandths.
+    clash_permille: u64,
+    /// Longest round of an election.
+    round: Span,
+    began: Time,
+    /// For each server since when it is up, and leads if it does.
+    stands: Vec<Time>,
+    overdue: Option<Violation>,
+}
+
+impl Debts {
+    pub(super) fn new(settings: &Settings, script: &Script) -> Debts {
+        // From the moment a candidate's timer goes off until its request is known to another one.
+        let spoiled = script.disk.high + settings.queue_delay.times(4) + settle_delay(script);
+        let shift = (settings.election_high - settings.election_low).nanos().max(1);
+        let timing = settings.timing();
+        Debts {
+            obstructions: Obstructions::of(script),
+            limit: script.settle.limit,
+            catch_up: settings.catch_up_bound(script),
+            clash_permille: (spoiled.nanos() * 1_000 / shift).min(1_000),
+            round: timing.election_high + spoiled.times(2),
+            began: Time::ZERO,
+            stands: vec![Time::ZERO; SERVERS_MAX],
+            overdue: None,
+        }
+    }
+
+    /// A phase in which progress is owed begins.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.began = now;
+        self.overdue = None;
+    }
+
+    /// What a follower has owed for longer than its bound.
+    pub(super) fn overdue(&mut self) -> Option<Violation> {
+        self.overdue.take()
+    }
+
+    /// A node has crashed.
+    pub(super) fn forget(&mut self, node: NodeId) {
+        self.stands[node.index()] = Time::MAX;
+    }
+
+    pub(super) fn observe(&mut self, node: NodeId, change: &Change<'_>, fresh: bool, now: Time) {
+        let led = change.before.role == Role::Leader && change.before.term == change.after.term;
+        if fresh || (change.after.role == Role::Leader) != led {
+            self.stands[node.index()] = now;
+        }
+    }
+
+    /// How things stand.
+    pub(super) fn owed(&mut self, now: Time, cluster: &Cluster<RelayNode>) -> Owed {
+        let Some(core) = Core::of(cluster, &self.obstructions) else { return Owed::Nothing };
+        match self.leader(&core, cluster) {
+            Some(leader) => self.rows(leader, &core, now, cluster),
+            None => self.election(&core, now, cluster),
+        }
+    }
+
+    /// The leader of the highest term that somebody in the core leads.
+    fn leader(&self, core: &Core, cluster: &Cluster<RelayNode>) -> Option<NodeId> {
+        let leads = |&&node: &&NodeId| cluster.view(node).is_some_and(|view| view.role() == Role::Leader);
+        let term = |node: NodeId| cluster.view(node).map_or(0, |view| view.term());
+        core.members.iter().filter(leads).copied().max_by_key(|&node| term(node))
+    }
+
+    fn rows(&mut self, leader: NodeId, core: &Core, now: Time, cluster: &Cluster<RelayNode>) -> Owed {
+        let source = cluster.view(leader).expect("members of a core are up");
+        let behind = core
+            .members
+            .iter()
+            .copied()
+            .find(|&node| cluster.view(node).is_some_and(|view| !view.vclock().covers(source.vclock())));
+        let Some(node) = behind else { return Owed::Paid };
+        let since = self.began.max(self.stands[leader.index()]).max(self.stands[node.index()]);
+        let waited = now.since(since);
+        let violation = self.stranded(node, leader, waited, cluster);
+        if waited > self.catch_up {
+            self.overdue = Some(violation.clone());
+        } else if now >= self.deadline() {
+            return Owed::Nothing;
+        }
+        Owed::Waiting(violation)
+    }
+
+    fn stranded(
+        &self,
+        node: NodeId,
+        leader: NodeId,
+        waited: Span,
+        cluster: &Cluster<RelayNode>,
+    ) -> Violation {
+        let view = |node| cluster.view(node).expect("members of a core are up");
+        let (follower, source) = (view(node), view(leader));
+        let missing = follower.vclock().missing_from(source.vclock());
+        let all = source.vclock().total();
+        let rows = match missing == all {
+            true => format!("has applied none of its {all} row{}", if all == 1 { "" } else { "s" }),
+            false => format!("has not applied {missing} of its {all} rows"),
+        };
+        let term = match follower.term() == source.term() {
+            true => "in that term".to_owned(),
+            false => format!("in term {}", follower.term()),
+        };
+        let knows = match follower.leader() {
+            Some(known) if known == leader => "knows that it leads".to_owned(),
+            Some(known) => format!("takes {known} for the leader"),
+            None => "knows no leader".to_owned(),
+        };
+        let message = format!(
+            "{node} is up, connected to leader {leader} of term {}, {term} and {knows}, but {rows} for {}",
+            source.term(),
+            rounded(waited),
+        );
+        let (rule, claim) = claims::FOLLOWER_CATCHES_UP;
+        Violation { rule, claim, message, node: Some(node), peer: Some(leader) }
+    }
+
+    fn election(&self, core: &Core, now: Time, cluster: &Cluster<RelayNode>) -> Owed {
+        let views = core.members.iter().filter_map(|&node| cluster.view(node));
+        let members: Vec<(Mode, Vclock)> = views.map(|view| (view.mode(), *view.vclock())).collect();
+        self.leaderless(now, chances(&members, cluster.server_count()))
+    }
+
+    fn leaderless(&self, now: Time, (candidates, electable): (u64, u64)) -> Owed {
+        let waited = now.since(self.began);
+        let rounds = rounds_needed(candidates, electable, self.clash_permille);
+        let is_owed = match rounds {
+            Some(rounds) => self.catch_up.times(2) + self.round.times(rounds) <= self.limit,
+            // What is still being written may yet make somebody electable.
+            None if waited <= self.round.times(2) => true,
+            None => return Owed::Nothing,
+        };
+        if !is_owed && now >= self.deadline() {
+            return Owed::Nothing;
+        }
+        let (rule, claim) = claims::LEADER_ELECTED;
+        let message = format!("a majority is connected and has had no leader for {}", rounded(waited));
+        Owed::Waiting(Violation { rule, claim, message, node: None, peer: None })
+    }
+
+    fn deadline(&self) -> Time {
+        self.began + self.limit
+    }
+}
+
+/// How many members of a core stand for election, and how many of them could win: a majority of all servers, counted among
+/// those that vote, has nothing that they lack.
+fn chances(members: &[(Mode, Vclock)], servers: usize) -> (u64, u64) {
+    let votes = |has: &Vclock| {
+        members.iter().filter(|(mode, theirs)| *mode != Mode::Off && has.covers(theirs)).count()
+    };
+    let candidates = || members.iter().filter(|(mode, _)| *mode == Mode::Candidate);
+    let electable = candidates().filter(|(_, has)| is_majority(votes(has), servers)).count();
+    (candidates().count() as u64, electable as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whitewater_sim::Options;
+
+    fn debts(limit: Span) -> Debts {
+        let mut script = Script::default();
+        script.settle.limit = limit;
+        Debts::new(&Settings::new(&Options::new(), script.servers), &script)
+    }
+
+    fn after(debts: &Debts, share: u64) -> Time {
+        debts.began + debts.limit.times(share).part(100)
+    }
+
+    fn with_row_of(positions: &[usize]) -> Vclock {
+        let mut vclock = Vclock::default();
+        positions.iter().for_each(|&position| vclock.follow(NodeId::server(position), 1));
+        vclock
+    }
+
+    #[test]
+    fn a_leader_that_could_be_elected_and_is_not_there_in_time_is_a_violation() {
+        let debts = debts(Span::from_millis(60_000));
+        let Owed::Waiting(violation) = debts.leaderless(after(&debts, 100), (3, 3)) else {
+            panic!("a leader is owed")
+        };
+        assert_eq!(violation.rule, "leader-elected");
+    }
+
+    #[test]
+    fn a_script_that_ends_before_an_election_is_sure_owes_no_leader() {
+        let debts = debts(Span::from_millis(1_000));
+        assert!(matches!(debts.leaderless(after(&debts, 50), (3, 3)), Owed::Waiting(_)));
+        assert_eq!(debts.leaderless(after(&debts, 100), (3, 3)), Owed::Nothing);
+    }
+
+    #[test]
+    fn without_anybody_electable_nothing_is_owed_once_writes_are_over() {
+        let debts = debts(Span::from_millis(60_000));
+        assert!(matches!(debts.leaderless(after(&debts, 0), (2, 0)), Owed::Waiting(_)));
+        assert_eq!(debts.leaderless(after(&debts, 50), (2, 0)), Owed::Nothing);
+    }
+
+    #[test]
+    fn candidates_with_rows_that_the_other_lacks_cannot_be_elected_without_a_third() {
+        let (one, other) = (with_row_of(&[0]), with_row_of(&[1]));
+        let both = [(Mode::Candidate, one), (Mode::Candidate, other)];
+        assert_eq!(chances(&both, 3), (2, 0));
+        let third = (Mode::Voter, Vclock::default());
+        assert_eq!(chances(&[both[0], both[1], third], 3), (2, 2));
+        let third = (Mode::Voter, other);
+        assert_eq!(chances(&[both[0], both[1], third], 3), (2, 1));
+    }
+
+    #[test]
+    fn whose_elections_are_off_does_not_vote_and_counts_for_the_majority() {
+        let (none, off) = (Vclock::default(), Mode::Off);
+        assert_eq!(chances(&[(Mode::Candidate, none), (off, none), (off, none)], 3), (1, 0));
+        assert_eq!(chances(&[(Mode::Candidate, none), (Mode::Voter, none), (off, none)], 3), (1, 1));
+    }
+}

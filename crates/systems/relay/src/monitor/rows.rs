@@ -1,0 +1,141 @@
+//! Rows: of each origin every node has an unbroken beginning of what that origin wrote, and loses none.
+
+use super::claims;
+use crate::node::RelayNode;
+use crate::vclock::Vclock;
+use whitewater_sim::{NodeId, SERVERS_MAX, SLOTS, Violation};
+
+/// A node has of each origin an unbroken beginning of what that origin wrote.
+///
+/// Hashes over all rows up to a number are compared with the first one seen for that number; the origin's own is seen
+/// first, as it makes its rows durable before it sends them.
+#[derive(Debug)]
+pub struct RowsInOrder {
+    /// For each origin and row number the hash over the rows up to it, 0 if nobody has stopped there yet.
+    gold: Vec<Vec<u64>>,
+    seen: Vec<Vclock>,
+}
+
+impl Default for RowsInOrder {
+    fn default() -> Self {
+        RowsInOrder { gold: vec![Vec::new(); SERVERS_MAX], seen: vec![Vclock::default(); SLOTS] }
+    }
+}
+
+impl RowsInOrder {
+    /// What a node had on disk as of its last event.
+    pub fn of(&self, node: NodeId) -> &Vclock {
+        &self.seen[node.index()]
+    }
+
+    /// Looks at a node after an event.
+    ///
+    /// # Errors
+    /// It has a row that its origin did not write, or one is missing in between.
+    #[inline]
+    pub fn observe(&mut self, node: NodeId, view: &RelayNode) -> Result<(), Violation> {
+        if self.seen[node.index()] == *view.vclock() {
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut self.seen[node.index()], *view.vclock());
+        for origin in (0..SERVERS_MAX).map(NodeId::server) {
+            let lsn = view.vclock().get(origin);
+            if lsn != before.get(origin) && lsn > 0 {
+                self.compare(node, origin, lsn, view.chain(origin))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self, node: NodeId, origin: NodeId, lsn: u32, chain: u64) -> Result<(), Violation> {
+        let gold = &mut self.gold[origin.index()];
+        let wrong = |what: String| Violation {
+            rule: claims::ROWS_IN_ORDER.0,
+            claim: claims::ROWS_IN_ORDER.1,
+            message: what,
+            node: Some(node),
+            peer: Some(origin),
+        };
+        if gold.len() < lsn as usize {
+            if node != origin {
+                return Err(wrong(format!(
+                    "{node} has row {lsn} of {origin}, which {origin} has not written"
+                )));
+            }
+            gold.resize(lsn as usize, 0);
+        }
+        let known = &mut gold[lsn as usize - 1];
+        if *known == 0 {
+            *known = chain;
+        }
+        if *known == chain {
+            return Ok(());
+        }
+        Err(wrong(format!(
+            "the rows of {origin} up to {lsn} that {node} has are not those that {origin} wrote"
+        )))
+    }
+}
+
+/// A row that is durable on a node stays there.
+#[derive(Debug)]
+pub struct RowsKept {
+    durable: Vec<Vclock>,
+}
+
+impl Default for RowsKept {
+    fn default() -> Self {
+        RowsKept { durable: vec![Vclock::default(); SLOTS] }
+    }
+}
+
+impl RowsKept {
+    /// Looks at a node after an event; `fresh` if it started with it.
+    ///
+    /// # Errors
+    /// It had rows that it has no more.
+    #[inline]
+    pub fn observe(&mut self, node: NodeId, view: &RelayNode, fresh: bool) -> Result<(), Violation> {
+        let before = &mut self.durable[node.index()];
+        if fresh && !view.vclock().covers(before) {
+            let message = format!("{node} starts with rows {}, and had rows {before}", view.vclock());
+            let (rule, claim) = claims::ROWS_KEPT;
+            return Err(Violation { rule, claim, message, node: Some(node), peer: None });
+        }
+        *before = *view.vclock();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORIGIN: NodeId = NodeId::server(0);
+    const OTHER: NodeId = NodeId::server(1);
+
+    #[test]
+    fn rows_that_differ_from_those_of_the_origin_are_found() {
+        let mut rule = RowsInOrder::default();
+        rule.compare(ORIGIN, ORIGIN, 1, 11).unwrap();
+        rule.compare(ORIGIN, ORIGIN, 2, 22).unwrap();
+        rule.compare(OTHER, ORIGIN, 2, 22).unwrap();
+        let violation = rule.compare(OTHER, ORIGIN, 2, 33).unwrap_err();
+        assert_eq!(violation.rule, "rows-in-order");
+    }
+
+    #[test]
+    fn a_row_that_nobody_wrote_is_found() {
+        let mut rule = RowsInOrder::default();
+        rule.compare(ORIGIN, ORIGIN, 1, 11).unwrap();
+        assert!(rule.compare(OTHER, ORIGIN, 2, 22).unwrap_err().message.contains("has not written"));
+    }
+
+    #[test]
+    fn a_follower_that_stops_between_two_stops_of_the_origin_is_lawful() {
+        let mut rule = RowsInOrder::default();
+        rule.compare(ORIGIN, ORIGIN, 3, 33).unwrap();
+        rule.compare(OTHER, ORIGIN, 2, 22).unwrap();
+        rule.compare(OTHER, ORIGIN, 3, 33).unwrap();
+    }
+}

@@ -1,0 +1,92 @@
+//! The system as campaigns see it.
+
+use crate::command::Command;
+use crate::marks::MARKS;
+use crate::message::KINDS;
+use crate::monitor::RelayMonitor;
+use crate::node::RelayNode;
+use crate::raft::Mode;
+use crate::settings::{OPTIONS, Settings};
+use crate::timer::TIMERS;
+use whitewater_sim::{Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World};
+
+/// One operation in so many asks for an election.
+const CAMPAIGN_ONE_IN: u64 = 40;
+/// One proposal in so many goes to any server instead of the leader.
+const ASTRAY_ONE_IN: u64 = 10;
+
+/// The system `relay`.
+#[derive(Clone, Copy, Debug)]
+pub struct Relay;
+
+/// The one value there is of it.
+pub static RELAY: Relay = Relay;
+
+impl System for Relay {
+    fn name(&self) -> &'static str {
+        "relay"
+    }
+
+    fn about(&self) -> &'static str {
+        "Asynchronous replication with election by broadcast: relays that start up, appliers that refuse rows of non-leaders."
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        OPTIONS
+    }
+
+    fn rules(&self) -> Vec<(&'static str, &'static str)> {
+        RelayMonitor::rules()
+    }
+
+    fn marks(&self) -> &'static [&'static str] {
+        MARKS
+    }
+
+    fn timing(&self, options: &Options) -> Timing {
+        Settings::new(options, 0).timing()
+    }
+
+    fn stands_slow_syncs(&self) -> bool {
+        true
+    }
+
+    fn stands_failed_syncs(&self) -> bool {
+        true
+    }
+
+    fn draw_operation(
+        &self,
+        draw: &mut Draw,
+        number: u32,
+        script: &Script,
+        options: &Options,
+    ) -> (Target, String) {
+        let any = |draw: &mut Draw| NodeId::server(draw.below(script.servers as u64) as usize);
+        if draw.chance(1, CAMPAIGN_ONE_IN) {
+            let node = any(draw);
+            if Settings::new(options, script.servers).mode(node) == Mode::Candidate {
+                return (Target::Node(node), "campaign".to_owned());
+            }
+        }
+        let target = match draw.chance(1, ASTRAY_ONE_IN) {
+            true => Target::Node(any(draw)),
+            false => Target::Leader,
+        };
+        (target, format!("propose x={}", number + 1))
+    }
+
+    fn check_operation(&self, text: &str) -> Result<(), String> {
+        Command::parse(text).map(drop)
+    }
+
+    fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (KINDS, TIMERS)
+    }
+
+    fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {
+        let settings = Settings::new(options, script.servers);
+        let monitor = RelayMonitor::new(&settings, script);
+        Ok(World::<RelayNode, RelayMonitor>::new(script, settings, monitor, record)?.run())
+    }
+}

@@ -1,0 +1,159 @@
+//! Planted bugs: not a trace of them in a default build, and commands that plant one build themselves anew.
+
+mod support;
+
+use std::fs;
+use std::io::BufRead;
+use support::{command, ended, folder};
+
+/// Ids that must not stand in a default build. Short ones count only as words of their own.
+const IDS: &[&str] = &["seed-e", "SeedE", "E04", "R06", "R14"];
+
+/// The ids that stand in what a file holds, with what stands behind them.
+fn ids_in(bytes: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    for id in IDS {
+        let mut rest = bytes;
+        let mut next = 0;
+        // Binaries are large: the standard library skips quickly, even in a build without optimisation.
+        loop {
+            let skipped = rest.skip_until(id.as_bytes()[0]).expect("bytes in memory can be read");
+            if skipped == 0 {
+                break;
+            }
+            next += skipped;
+            if bytes[next - 1..].starts_with(id.as_bytes()) && stands(id, bytes, next - 1) {
+                let around = &bytes[next - 1..bytes.len().min(next + 20)];
+                found.push(String::from_utf8_lossy(around).into_owned());
+            }
+        }
+    }
+    found
+}
+
+/// Whether that is an id, and no machine code or name made by the compiler: those hold any three letters.
+fn stands(id: &str, bytes: &[u8], at: usize) -> bool {
+    let byte = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied().unwrap_or(0);
+    let (before, after) = (byte(at.checked_sub(1)), byte(Some(at + id.len())));
+    if id.len() > 3 {
+        return after.is_ascii_digit();
+    }
+    let is_word = !before.is_ascii_alphanumeric() && before != b'_' && !after.is_ascii_alphanumeric();
+    let is_text = |byte: u8| (b' '..=b'~').contains(&byte);
+    is_word && (is_text(before) || is_text(after))
+}
+
+#[test]
+fn bugs_stand_in_a_build_with_the_feature_and_in_no_other() {
+    let binary = fs::read(env!("CARGO_BIN_EXE_xtask")).expect("it was built");
+    let found = ids_in(&binary);
+    assert_eq!(found.is_empty(), cfg!(not(feature = "mutants")), "{found:?}");
+}
+
+#[test]
+fn an_id_is_found_in_a_text_and_by_itself_only() {
+    assert_eq!(ids_in(b"there are E04, R06").len(), 2);
+    assert_eq!(ids_in(b"\0\0xxseed-e12E04\0").len(), 1);
+    assert_eq!(ids_in(b"0xE04F seed-eleven SeedEntry \xff\0R14\0"), [""; 0]);
+}
+
+#[cfg(not(feature = "mutants"))]
+mod without_bugs {
+    use super::*;
+
+    #[test]
+    fn a_second_build_that_has_no_bugs_either_does_not_ask_for_a_third() {
+        ended(command("fuzz --mutant R14 --runs 1").env("WHITEWATER_REBUILT", "1"))
+            .refused(2, &["no bugs can be planted", "mutants"]);
+    }
+
+    #[test]
+    fn where_there_is_no_cargo_no_bug_can_be_planted_and_that_is_said() {
+        for words in ["fuzz --mutant R14 --runs 1", "mutants R14", "replay --mutant R14 7"] {
+            ended(command(words).env("CARGO", "/no/such/cargo"))
+                .refused(2, &["/no/such/cargo", "cannot be started", "build of their own"]);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_same_words_are_given_to_the_build_with_bugs_and_its_end_is_passed_on() {
+        use std::os::unix::fs::PermissionsExt;
+        let cargo = folder("cargo_that_tells").join("cargo");
+        fs::write(&cargo, "#!/bin/sh\necho \"$@\"\necho \"$WHITEWATER_REBUILT\" >&2\nexit 6\n").unwrap();
+        fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut fuzz = command("fuzz --mutant R14 --seed 7");
+        let told = ended(fuzz.env("CARGO", &cargo).env("CARGO_TARGET_DIR", "/built"));
+        assert_eq!(told.code, 6);
+        assert_eq!(
+            told.out.trim(),
+            "run --quiet --profile fuzz --package xtask --features mutants --target-dir /built/mutants -- \
+             fuzz --mutant R14 --seed 7"
+        );
+        assert!(told.err.ends_with("1\n"), "it knows that it is the second build: {}", told.err);
+    }
+
+    #[test]
+    fn what_needs_no_bug_is_not_built_anew() {
+        let plain = ended(command("fuzz --seed 7").env("CARGO", "/no/such/cargo"));
+        assert_eq!(plain.code, 0, "{plain:#?}");
+    }
+}
+
+#[cfg(feature = "mutants")]
+mod with_bugs {
+    use super::*;
+    use support::run;
+
+    #[test]
+    fn an_unknown_bug_is_refused_with_a_list_of_those_there_are() {
+        for words in ["fuzz --mutant R41 --runs 1", "replay --mutant R41 7", "mutants R41"] {
+            run(words).refused(2, &["R41", "R14", "seed-e9"]);
+        }
+        run("fuzz --system relay --mutant R14 --runs 1").refused(2, &["relay", "R14"]);
+    }
+
+    #[test]
+    fn a_planted_bug_is_found_and_its_command_finds_it_again() {
+        let found = run("mutants R14 seed-e9 --streams 2 --message-format json");
+        assert_eq!(found.code, 0, "{found:#?}");
+        let lines = found.of_type("mutant");
+        assert_eq!(lines.len(), 2);
+        for line in lines {
+            assert_eq!((&line["streams"], &line["found"]), (&2.into(), &2.into()), "{line}");
+            let words = line["command"].as_str().unwrap().strip_prefix("cargo xtask ").unwrap().to_owned();
+            let again = run(&format!("{words} --message-format json"));
+            assert_eq!(again.code, 1, "{again:#?}");
+            let rule = again.of_type("failure")[0]["rule"].as_str().unwrap().to_owned();
+            assert!(line["rules"].get(rule.as_str()).is_some(), "{rule} in {line}");
+        }
+    }
+
+    #[test]
+    fn a_bug_that_outlives_its_budget_is_a_finding() {
+        let survived = run("mutants R14 --deliveries 0 --message-format json");
+        assert_eq!(survived.code, 1, "{survived:#?}");
+        assert_eq!(survived.of_type("mutant")[0]["found"], 0);
+        assert!(survived.of_type("mutant")[0]["core_seconds"].is_null());
+    }
+
+    #[test]
+    fn without_a_bug_planted_the_build_with_bugs_makes_the_same_runs_and_finds_nothing() {
+        let plain = run("fuzz --system kv --seed 7 --message-format json");
+        let none = run("fuzz --system kv --mutant none --seed 7 --message-format json");
+        assert_eq!((none.code, none.of_type("run")), (0, plain.of_type("run")));
+    }
+
+    #[test]
+    fn a_saved_failure_keeps_its_bug() {
+        let folder = folder("saved_with_a_bug");
+        let found = ended(command("fuzz --mutant R14 --seed 0 --runs 2000 --save").arg(&folder));
+        assert_eq!(found.code, 1, "{found:#?}");
+        let file = fs::read_dir(&folder).unwrap().next().expect("one file").unwrap().path();
+        let json = fs::read_to_string(&file).unwrap();
+        assert!(json.contains("\"bug\": \"R14\""), "{json}");
+        let again = ended(command("replay").arg(&file));
+        assert_eq!(again.code, 1);
+        assert!(again.out.contains("the same failure"), "{}", again.out);
+    }
+}
