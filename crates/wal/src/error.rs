@@ -27,7 +27,7 @@ pub enum WalError {
         error: DiskError,
     },
     /// A sync failed: what was written since the last one may be gone whatever the next sync says. The log takes
-    /// nothing more; restart from the disk.
+    /// nothing more; start again from the disk, see [`crate::Wal::reopen`].
     #[error("a sync of {file} failed: nothing written since the sync before it may be relied on")]
     SyncFailed {
         /// Name of the file.
@@ -44,8 +44,9 @@ pub enum WalError {
         /// The one that came.
         found: u64,
     },
-    /// A snapshot from a peer is being stored; until it is in force nothing can be appended.
-    #[error("a snapshot is being stored")]
+    /// A snapshot from a peer is being stored, or what was recovered is being synced; until a ticket has come back
+    /// nothing can be appended.
+    #[error("the log waits for a ticket")]
     Busy,
     /// The snapshot is not newer than the one in force.
     #[error("a snapshot at {found} comes after one at {in_force}")]

@@ -5,7 +5,7 @@ use crate::damage::{flaw, proof_of_durability};
 use crate::entry::HardState;
 use crate::error::WalError;
 use crate::format::{Body, HEAD_BYTES, Head, read_frame, segment_name, segment_number};
-use crate::wal::{Garbage, Options, Resume, Segment, Wal};
+use crate::wal::{Durability, Garbage, Options, Resume, Segment, Wal};
 use whitewater_sim::{Disk, FileId};
 
 /// What was found on a disk.
@@ -115,6 +115,28 @@ impl Wal {
             quarantined: wal.is_quarantined(),
         };
         Ok((wal, recovered))
+    }
+
+    /// Opens the log for a process that starts again while the machine went on: what is read may be in a cache only, so
+    /// it is synced first. As long as the durability is not reached nothing may be promised on account of what was
+    /// recovered, and [`Wal::append`] answers [`WalError::Busy`].
+    ///
+    /// # Errors
+    /// As [`Wal::open`], and [`WalError::SyncFailed`].
+    pub fn reopen(disk: &mut Disk, options: Options) -> Result<(Wal, Recovered, Durability), WalError> {
+        let (mut wal, recovered) = Wal::open(disk, options)?;
+        // A segment was durable before the one behind it began, so only the last can be in a cache; but the names of
+        // all can.
+        let Some(last) = wal.segments.back().map(|segment| segment.number) else {
+            return Ok((wal, recovered, Durability::Now));
+        };
+        if disk.sync_dir().is_err() {
+            return Err(wal.poison(last));
+        }
+        wal.durable = 0;
+        let durability = wal.sync(disk, false)?;
+        wal.opening = durability != Durability::Now;
+        Ok((wal, recovered, durability))
     }
 
     fn check_ends(&self, run: &[u64]) -> Result<(), WalError> {

@@ -99,6 +99,8 @@ pub struct Wal {
     pub(crate) garbage: Vec<Garbage>,
     pub(crate) resume: Option<Resume>,
     poisoned: bool,
+    /// Whether what was recovered is being synced.
+    pub(crate) opening: bool,
     buffer: Vec<u8>,
 }
 
@@ -143,6 +145,7 @@ impl Wal {
             garbage: Vec::new(),
             resume: None,
             poisoned: false,
+            opening: false,
             buffer: Vec::new(),
         }
     }
@@ -319,6 +322,7 @@ impl Wal {
             return Err(WalError::Poisoned);
         }
         match &self.saving {
+            _ if self.opening => Err(WalError::Busy),
             Some(saving) if saving.restores() => Err(WalError::Busy),
             _ => Ok(()),
         }
@@ -403,7 +407,7 @@ impl Wal {
         segment.highest = segment.highest.max(last.map_or(0, |entry| entry.index));
     }
 
-    fn sync(&mut self, disk: &mut Disk, again: bool) -> Result<Durability, WalError> {
+    pub(crate) fn sync(&mut self, disk: &mut Disk, again: bool) -> Result<Durability, WalError> {
         let segment = self.segments.back().expect("something was written");
         let (file, number) = (segment.file, segment.number);
         match disk.sync(file) {
@@ -427,6 +431,7 @@ impl Wal {
 
     pub(crate) fn now_durable(&mut self, disk: &mut Disk, number: u64) {
         self.durable = self.durable.max(number);
+        self.opening &= self.durable < self.written;
         if self.garbage.is_empty() {
             return;
         }

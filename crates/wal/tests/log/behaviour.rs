@@ -110,6 +110,23 @@ fn after_a_failed_sync_the_log_takes_nothing_more_and_still_answers() {
 }
 
 #[test]
+fn a_process_that_starts_again_syncs_what_it_has_read_before_it_trusts_it() {
+    let mut disk = disk(slow());
+    let mut wal = open(&mut disk);
+    let lost = ticket(wal.append(&mut disk, hard(1), &[entry(1, 1)]).unwrap());
+    assert!(wal.sync_failed(&mut disk, lost), "the process ends; the bytes are in the cache still");
+    assert_eq!(disk.take_asked().count(), 1);
+    let (mut wal, recovered, durability) = Wal::reopen(&mut disk, Options::default()).unwrap();
+    assert_eq!(recovered.last_index, 1);
+    assert_eq!(wal.append(&mut disk, hard(2), &[]), Err(WalError::Busy));
+    assert_eq!(returns(&mut disk, &mut wal, ticket(durability)), Synced::Done);
+    disk.crash(&mut Draw::from_value(1), true);
+    assert_eq!(open(&mut disk).last_index(), 1);
+    let mut empty = Disk::new(slow(), Key::default());
+    assert_eq!(Wal::reopen(&mut empty, Options::default()).unwrap().2, Durability::Now);
+}
+
+#[test]
 fn a_ticket_that_fails_poisons_the_log_if_it_is_its_own() {
     let mut disk = disk(slow());
     let mut wal = open(&mut disk);
