@@ -116,7 +116,7 @@ impl Disk {
     /// A sync has failed: what it was to make durable is lost. A disk with sectors may go on showing it until the
     /// cache is dropped.
     pub(super) fn lose_dirty(&mut self, sync: PendingSync) {
-        self.counts.failed += 1;
+        self.counts.syncs_failed += 1;
         let cache_keeps =
             self.timing.sector_bytes > 0 && self.key.at(address::CACHE_KEEPS, sync.changes) & 1 == 1;
         self.files[sync.file.0 as usize].lose_dirty(cache_keeps);

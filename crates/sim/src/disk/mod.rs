@@ -102,7 +102,9 @@ pub struct CrashLoss {
 /// What a disk did besides what it was asked for, as numbers of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskCounts {
-    /// Calls that failed, syncs among them.
+    /// Syncs that failed.
+    pub syncs_failed: u64,
+    /// Other calls that failed.
     pub failed: u64,
     /// Writes refused for want of room.
     pub full: u64,
@@ -114,6 +116,20 @@ pub struct DiskCounts {
     pub astray: u64,
     /// Bits that flipped.
     pub rotten: u64,
+}
+
+impl DiskCounts {
+    /// Adds the counts of another disk.
+    pub(crate) fn add(&mut self, other: DiskCounts) {
+        let DiskCounts { syncs_failed, failed, full, stalled, lied, astray, rotten } = other;
+        self.syncs_failed += syncs_failed;
+        self.failed += failed;
+        self.full += full;
+        self.stalled += stalled;
+        self.lied += lied;
+        self.astray += astray;
+        self.rotten += rotten;
+    }
 }
 
 /// The disk of one node.
@@ -289,7 +305,10 @@ impl Disk {
             self.busy = self.busy + self.time_of_sync();
             match self.fate_of_sync() {
                 SyncFate::Done => {}
-                SyncFate::Fails => return Err(self.failed()),
+                SyncFate::Fails => {
+                    self.counts.syncs_failed += 1;
+                    return Err(DiskError::Failed);
+                }
                 SyncFate::Lies => return Ok(()),
             }
         }

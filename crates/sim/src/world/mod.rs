@@ -231,6 +231,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     fn finish(mut self) -> Outcome {
         self.record_final_states();
+        self.around.iter().flatten().for_each(|around| self.counters.disks.add(around.disk.counts()));
         let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
         Outcome {
             verdict: self.verdict.unwrap_or(Verdict::Pass),

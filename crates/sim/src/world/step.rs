@@ -80,7 +80,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             return;
         }
         let Some(done) = self.around(node).disk.complete(ticket) else { return };
-        self.counters.sync_failures += u64::from(!done);
         self.hash.word(self.now.nanos());
         self.hash.word(2 << 40 | u64::from(done) << 8 | node.index() as u64);
         let text = if done { format_args!("done {ticket}") } else { format_args!("FAILED {ticket}") };
