@@ -12,6 +12,10 @@ const SEARCH: &str = "20s";
 /// How long a search of the README takes that names no budget; a person who types it waits a minute.
 const README_SEARCH: &str = "10s";
 
+/// What can be tested only where bugs can be planted.
+const MUTANT_TESTS: &str =
+    "test --profile fuzz --package xtask --features mutants --test mutants --test scenarios";
+
 /// One thing that must hold: a command and the exit code it must have.
 struct Step {
     name: String,
@@ -70,6 +74,9 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         cargo("lints", "clippy --workspace --all-targets --quiet -- -D warnings"),
         documents,
         cargo("tests", "test --workspace --no-fail-fast"),
+        // Both take the build with planted bugs, in a folder of its own.
+        own("mutants", "mutants --deliveries 20000000"),
+        cargo("mutants", &format!("{MUTANT_TESTS} --target-dir {}", mutant_folder().display())),
     ];
     let readme = std::fs::read_to_string(root.join("README.md")).context("README.md cannot be read")?;
     for promise in promises(&readme)? {
@@ -105,6 +112,13 @@ fn builds_differ(root: &Path) -> anyhow::Result<Option<String>> {
         }
         (false, true) => None,
     })
+}
+
+/// Where commands that plant a bug build themselves.
+fn mutant_folder() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| PathBuf::from("target"), PathBuf::from)
+        .join("mutants")
 }
 
 fn cargo() -> PathBuf {

@@ -312,10 +312,11 @@ fn where_there_is_no_scenario_nothing_is_clean() {
 
 #[test]
 fn without_a_terminal_a_line_of_figures_is_written_every_ten_seconds() {
-    let search = run("fuzz --system relay --for 11s --keep-going");
+    let search = run("fuzz --system relay --for 11s --keep-going --message-format json");
+    assert_eq!(search.of_type("progress").len(), 1, "programs get one as well");
     let figures: Vec<_> = search.err.lines().filter(|line| line.starts_with('#')).collect();
     assert_eq!(figures.len(), 1, "{}", search.err);
-    for word in ["fail", "marks", "runs/s", "t=10s"] {
+    for word in ["fail", "marks", "runs/s", "t=1"] {
         assert!(figures[0].contains(word), "{}", figures[0]);
     }
 }
@@ -323,17 +324,23 @@ fn without_a_terminal_a_line_of_figures_is_written_every_ten_seconds() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_gives_a_partial_summary_and_130() {
-    let child = command("fuzz --system relay --for 120s --message-format json")
+    let mut child = command("fuzz --system relay --for 120s --message-format json")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_secs(1));
+    let mut begins = String::new();
+    let mut remarks = BufReader::new(child.stderr.take().unwrap());
+    remarks.read_line(&mut begins).unwrap();
+    assert!(begins.contains("base seed"), "{begins}");
+    std::thread::sleep(Duration::from_secs(2));
     let begun = Instant::now();
     let signalled = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(signalled.expect("kill can be started").success());
+    let rest = std::thread::spawn(move || remarks.lines().count());
     let output = child.wait_with_output().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(30), "it ends soon");
+    assert!(rest.join().unwrap() > 0, "people get a summary as well");
+    assert!(begun.elapsed() < Duration::from_secs(60), "it ends soon");
     assert_eq!(output.status.code(), Some(130));
     let out = String::from_utf8(output.stdout).unwrap();
     let summary: serde_json::Value = serde_json::from_str(out.lines().last().expect("a summary")).unwrap();

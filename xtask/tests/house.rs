@@ -34,6 +34,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("whitewater-wal", &[]),
     ("whitewater-check", &[]),
     ("whitewater-relay", &[]),
+    ("whitewater-kv", &[]),
 ];
 
 /// Uses that close a circle and may: in this crate, this module names that one.

@@ -7,17 +7,19 @@ mod support;
 use std::fs;
 use support::root;
 use whitewater_hunt::{meets, scenario_text};
+use whitewater_kv::KV;
 use whitewater_plan::Scenario;
 use whitewater_relay::RELAY;
 use whitewater_sim::System;
 
-static SYSTEMS: &[&dyn System] = &[&RELAY];
+static SYSTEMS: &[&dyn System] = &[&RELAY, &KV];
 
 /// One test per scenario and variant; a file or variant that is not listed fails the last test.
 macro_rules! scenarios {
-    ($($scenario:ident: $($variant:ident),+;)+) => {
+    ($($scenario:ident: $($(#[$attribute:meta])* $variant:ident),+;)+) => {
         $(mod $scenario {
             $(#[test]
+            $(#[$attribute])*
             fn $variant() {
                 super::holds(stringify!($scenario), stringify!($variant));
             })+
@@ -27,6 +29,15 @@ macro_rules! scenarios {
 }
 
 scenarios! {
+    append_before_session_ready:
+        heartbeats_answered,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        heartbeats_unanswered;
+    crash_between_write_and_sync:
+        durable_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        vote_first;
+    leader_cut_off: check_quorum, no_check_quorum;
     leader_announce_before_relay_ready: drop, latch, mailbox;
 }
 

@@ -1,18 +1,47 @@
-//! The time a thread spent on a core, which a busy machine does not stretch.
+//! The time a thread or this process spent on cores, which a busy machine does not stretch.
 
 use std::time::Duration;
 
 /// Time this thread has spent on a core since it began; none where the operating system does not tell.
-#[cfg(unix)]
 pub(crate) fn of_this_thread() -> Option<Duration> {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
+    clock::thread()
 }
 
-/// Time this thread has spent on a core since it began; none where the operating system does not tell.
+/// Time all threads of this process have spent on cores; none where the operating system does not tell.
+pub(crate) fn of_this_process() -> Option<Duration> {
+    clock::process()
+}
+
+#[cfg(unix)]
+mod clock {
+    use rustix::time::{ClockId, clock_gettime};
+    use std::time::Duration;
+
+    pub(super) fn thread() -> Option<Duration> {
+        read(ClockId::ThreadCPUTime)
+    }
+
+    pub(super) fn process() -> Option<Duration> {
+        read(ClockId::ProcessCPUTime)
+    }
+
+    fn read(clock: ClockId) -> Option<Duration> {
+        let time = clock_gettime(clock);
+        Some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
+    }
+}
+
 #[cfg(not(unix))]
-pub(crate) fn of_this_thread() -> Option<Duration> {
-    None
+mod clock {
+    use std::time::Duration;
+
+    pub(super) fn thread() -> Option<Duration> {
+        None
+    }
+
+    pub(super) fn process() -> Option<Duration> {
+        None
+    }
 }
 
 #[cfg(all(test, unix))]

@@ -18,6 +18,7 @@ pub(crate) struct Progress<'a> {
     amount: Amount,
     begun: Instant,
     shown: Mutex<Instant>,
+    recorded: Mutex<Instant>,
     bar: Option<ProgressBar>,
 }
 
@@ -27,18 +28,14 @@ impl<'a> Progress<'a> {
         let bar = std::io::stderr().is_terminal().then(|| bar(amount));
         screen.set_bar(bar.clone());
         let now = Instant::now();
-        Progress { screen, amount, begun: now, shown: Mutex::new(now), bar }
+        Progress { screen, amount, begun: now, shown: Mutex::new(now), recorded: Mutex::new(now), bar }
     }
 
-    /// Shows where it stands if it is time to; says whether a line was due.
-    pub(crate) fn show(&self, now: &whitewater_hunt::Progress) -> bool {
+    /// Shows where it stands if it is time to.
+    pub(crate) fn show(&self, now: &whitewater_hunt::Progress) {
         let every = if self.bar.is_some() { BAR_EVERY } else { LINE_EVERY };
-        {
-            let mut shown = self.shown.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if shown.elapsed() < every {
-                return false;
-            }
-            *shown = Instant::now();
+        if !is_due(&self.shown, every) {
+            return;
         }
         match &self.bar {
             Some(bar) => {
@@ -47,12 +44,11 @@ impl<'a> Progress<'a> {
             }
             None => self.screen.remark(&format!("#{}  {}", now.runs, self.figures(now))),
         }
-        true
     }
 
-    /// Whether it shows lines, not a bar.
-    pub(crate) fn is_line(&self) -> bool {
-        self.bar.is_none()
+    /// Whether it is time to tell programs where it stands; once every ten seconds.
+    pub(crate) fn is_record_due(&self) -> bool {
+        is_due(&self.recorded, LINE_EVERY)
     }
 
     /// Takes the bar away.
@@ -90,6 +86,16 @@ impl<'a> Progress<'a> {
     }
 }
 
+/// Whether so much time has passed since it was due last.
+fn is_due(last: &Mutex<Instant>, every: Duration) -> bool {
+    let mut last = last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let due = last.elapsed() >= every;
+    if due {
+        *last = Instant::now();
+    }
+    due
+}
+
 /// A rate in whole units, 0 before any time has passed.
 pub(crate) fn per_second(count: u64, elapsed: Duration) -> u64 {
     (u128::from(count) * 1_000_000).checked_div(elapsed.as_micros()).unwrap_or(0) as u64
@@ -101,7 +107,7 @@ fn bar(amount: Amount) -> ProgressBar {
         Amount::Time(time) => time.as_millis() as u64,
     };
     let style =
-        ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}").expect("the template is right");
+        ProgressStyle::with_template("{bar:24} {percent:>3} %  {wide_msg}").expect("the template is right");
     ProgressBar::new(length).with_style(style)
 }
 

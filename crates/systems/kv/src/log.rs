@@ -3,7 +3,7 @@
 //! One append-only file holds everything: hard states and entries, each record overriding older ones. Recovery reads
 //! it from the start and cuts off what was torn.
 
-use crate::record::{Reader, Record, write_entry, write_hard_state};
+use crate::record::{self, Part, Reader};
 use whitewater_raft::{ConfState, Entry, HardState, NodeId, Ready, Snapshot, Storage, StorageError, fitting};
 use whitewater_sim::{Disk, DiskError, FileId, Sync};
 
@@ -32,15 +32,13 @@ impl Log {
             entries: Vec::new(),
         };
         let mut reader = Reader::new(disk.read(file));
-        for record in reader.by_ref() {
-            match record {
-                Record::HardState(state) => log.hard_state = state,
-                Record::Entry(entry) => log.replace(&[entry]),
+        for part in reader.by_ref() {
+            match part {
+                Part::HardState(state) => log.hard_state = state,
+                Part::Entry(entry) => log.replace(&[entry]),
             }
         }
         let good_bytes = reader.good_bytes();
-        // A commit index may have been written together with entries that were torn off behind it.
-        log.hard_state.commit = log.hard_state.commit.min(log.last());
         if good_bytes < disk.len(file) {
             // The next sync makes the cut durable along with what is written behind it.
             disk.truncate(file, good_bytes).expect("the file is longer than that");
@@ -53,14 +51,7 @@ impl Log {
     /// # Errors
     /// The disk failed; what was written is lost.
     pub fn write(&mut self, ready: &Ready, disk: &mut Disk) -> Result<(), DiskError> {
-        self.scratch.clear();
-        if let Some(state) = ready.hard_state {
-            write_hard_state(&mut self.scratch, state);
-            // The term goes first: no entry may lie in the file whose term does not.
-            disk.append(self.file, &self.scratch)?;
-            self.scratch.clear();
-        }
-        ready.entries.iter().for_each(|entry| write_entry(&mut self.scratch, entry));
+        record::write(&mut self.scratch, ready);
         if !self.scratch.is_empty() {
             disk.append(self.file, &self.scratch)?;
         }

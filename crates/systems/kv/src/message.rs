@@ -10,6 +10,24 @@ use whitewater_sim::{Digest, Digester, Kind, Message, NodeId};
 /// Number of a life of a server's process, increasing; whoever sends to it says which one is meant.
 pub type Session = u32;
 
+/// The session of a server that was restarted `incarnation` times; those after it are for lives that end by themselves.
+pub(crate) fn first_session(incarnation: u32) -> Session {
+    incarnation << LIVES_LOG2
+}
+
+/// A process dies by itself less often than this power of two between two restarts.
+const LIVES_LOG2: u32 = 16;
+
+/// A session as it is printed: the number of restarts, then that of lives that ended by themselves, if there were any.
+struct Life(Session);
+
+impl fmt::Display for Life {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (incarnation, lives) = (self.0 >> LIVES_LOG2, self.0 & ((1 << LIVES_LOG2) - 1));
+        if lives == 0 { write!(f, "{incarnation}") } else { write!(f, "{incarnation}.{lives}") }
+    }
+}
+
 /// A message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KvMessage {
@@ -221,8 +239,12 @@ impl fmt::Display for KvMessage {
         match self {
             KvMessage::Raft { message, .. } => describe(message, f),
             KvMessage::Connect { nonce } => write!(f, "Connect #{nonce}"),
-            KvMessage::Connected { nonce, session } => write!(f, "Connected #{nonce} Session:{session}"),
-            KvMessage::Broken { session, granted } => write!(f, "Broken Session:{session} Granted:{granted}"),
+            KvMessage::Connected { nonce, session } => {
+                write!(f, "Connected #{nonce} Session:{}", Life(*session))
+            }
+            KvMessage::Broken { session, granted } => {
+                write!(f, "Broken Session:{} Granted:{}", Life(*session), Life(*granted))
+            }
             KvMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Body(body)),
             KvMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
         }

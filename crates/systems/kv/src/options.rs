@@ -48,7 +48,13 @@ pub const SPECS: &[OptionSpec] = &[
         true,
         "Bytes of entries in one append at most; 0 sends single entries.",
     ),
-    spec("in-flight", number(1, 256), "256", true, "Appends under way to one follower at most."),
+    spec(
+        "in-flight",
+        number(1, 256),
+        "256",
+        true,
+        "Appends under way to one follower at most; fewer if they are small.",
+    ),
     spec(
         "reads",
         Values::Words(&["index", "log"]),
@@ -128,6 +134,14 @@ pub struct Settings {
     pub bug: Option<whitewater_raft::Bug>,
 }
 
+/// Appends of that size that may be under way on a network that reorders them.
+///
+/// A leader answers the rejection of an append that came too early by starting its window over. Where many small appends are
+/// needed for what a follower lacks, most of them come too early, and each of those starts a window of others.
+const fn window_max(message_size_bytes: u64) -> u64 {
+    2 + message_size_bytes / 64
+}
+
 impl Settings {
     /// Reads the options.
     pub fn read(options: &Options) -> Settings {
@@ -136,14 +150,15 @@ impl Settings {
         let is = |name, word| options.text(SPECS, name) == word;
         let election_ticks = number("election-ticks") as u32;
         let session_start_low = span("session-start-low");
+        let message_size_max_bytes = number("message-size");
         Settings {
             tick: span("tick"),
             election_ticks,
             heartbeat_ticks: (number("heartbeat-ticks") as u32).min(election_ticks / 3).max(1),
             pre_vote: is("pre-vote", "on"),
             check_quorum: is("check-quorum", "on"),
-            message_size_max_bytes: number("message-size"),
-            inflight_count_max: number("in-flight") as u32,
+            message_size_max_bytes,
+            inflight_count_max: number("in-flight").min(window_max(message_size_max_bytes)) as u32,
             reads: if is("reads", "log") { Reads::Log } else { Reads::Index },
             forwarding: is("forwarding", "on"),
             session_start_low,
@@ -184,6 +199,13 @@ mod tests {
         let settings = given(&[("election-ticks", "5"), ("heartbeat-ticks", "6")]);
         assert_eq!(settings.heartbeat_ticks, 1);
         assert_eq!(given(&[("election-ticks", "20"), ("heartbeat-ticks", "6")]).heartbeat_ticks, 6);
+    }
+
+    #[test]
+    fn small_appends_have_a_small_window() {
+        assert_eq!(given(&[("message-size", "0")]).inflight_count_max, 2);
+        assert_eq!(given(&[("message-size", "640"), ("in-flight", "5")]).inflight_count_max, 5);
+        assert_eq!(given(&[]).inflight_count_max, 256);
     }
 
     #[test]

@@ -1,51 +1,50 @@
-//! Records of the log file: each has a length and a checksum, and a torn tail is recognised by them.
+//! Records of the log file: each holds what one Ready wants stored, under one checksum, so that it survives whole or not.
 //!
-//! Layout: length of the body (4 bytes), checksum of the body (4), body. A body starts with its kind: 1 is a hard state
-//! (term, vote, commit: 8 bytes each), 2 an entry (term 8, index 8, kind 1, then its bytes). Numbers are little-endian.
-//! A record of an entry cuts off everything that was written at its index and behind it before.
+//! Layout: length of the body (4 bytes), checksum of the body (4), body. A body is a list of parts, each with its kind: 1
+//! is a hard state (term, vote, commit: 8 bytes each), 2 an entry (term 8, index 8, kind 1, length of its bytes 4, its
+//! bytes). Numbers are little-endian. An entry cuts off everything that was written at its index and behind it before.
+//!
+//! A hard state must not come to the disk without the entries of its Ready: its commit index counts on them. Nor may
+//! entries without their hard state: they may be of its term.
 
-use whitewater_raft::{Entry, EntryKind, HardState, Payload};
+use whitewater_raft::{Entry, EntryKind, HardState, Payload, Ready};
 use whitewater_sim::Digester;
 
 const HEAD_BYTES: usize = 8;
 const HARD_STATE: u8 = 1;
 const ENTRY: u8 = 2;
 
-/// One record.
+/// One part of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Record {
+pub(crate) enum Part {
     /// Term, vote and commit index.
     HardState(HardState),
     /// An entry.
     Entry(Entry),
 }
 
-/// Adds the record of a hard state to `bytes`.
-pub(crate) fn write_hard_state(bytes: &mut Vec<u8>, state: HardState) {
-    frame(bytes, |bytes| {
+/// Writes the record of a Ready over `bytes`; nothing if there is nothing to be stored.
+pub(crate) fn write(bytes: &mut Vec<u8>, ready: &Ready) {
+    bytes.clear();
+    if ready.hard_state.is_none() && ready.entries.is_empty() {
+        return;
+    }
+    bytes.extend_from_slice(&[0; HEAD_BYTES]);
+    if let Some(state) = ready.hard_state {
         bytes.push(HARD_STATE);
         for number in [state.term, state.vote, state.commit] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-    });
-}
-
-/// Adds the record of an entry to `bytes`.
-pub(crate) fn write_entry(bytes: &mut Vec<u8>, entry: &Entry) {
-    frame(bytes, |bytes| {
+    }
+    for entry in &ready.entries {
         bytes.push(ENTRY);
         bytes.extend_from_slice(&entry.term.to_le_bytes());
         bytes.extend_from_slice(&entry.index.to_le_bytes());
         bytes.push(entry.kind as u8);
+        bytes.extend_from_slice(&(entry.data.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&entry.data);
-    });
-}
-
-fn frame(bytes: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
-    let start = bytes.len();
-    bytes.extend_from_slice(&[0; HEAD_BYTES]);
-    body(bytes);
-    let (head, body) = bytes[start..].split_at_mut(HEAD_BYTES);
+    }
+    let (head, body) = bytes.split_at_mut(HEAD_BYTES);
     head[..4].copy_from_slice(&(body.len() as u32).to_le_bytes());
     head[4..].copy_from_slice(&checksum(body).to_le_bytes());
 }
@@ -56,9 +55,11 @@ fn checksum(body: &[u8]) -> u32 {
     digester.short() as u32
 }
 
-/// Reads records from the start of a file.
+/// Reads the parts of all records from the start of a file, up to the first record that is torn or damaged.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
+    /// What is left of the present record.
+    body: &'a [u8],
     rest: &'a [u8],
     /// Bytes of whole records so far.
     good_bytes: usize,
@@ -67,51 +68,68 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads a file.
     pub(crate) fn new(file: &'a [u8]) -> Reader<'a> {
-        Reader { rest: file, good_bytes: 0 }
+        Reader { body: &[], rest: file, good_bytes: 0 }
     }
 
-    /// The length of the part that was read and is whole.
+    /// The length of the whole records that were read.
     pub(crate) fn good_bytes(&self) -> usize {
         self.good_bytes
+    }
+
+    /// Goes on to the next record. `None` at the end.
+    fn open(&mut self) -> Option<()> {
+        let (head, rest) = self.rest.split_first_chunk::<HEAD_BYTES>()?;
+        let [length, sum] =
+            [0, 4].map(|at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]));
+        let (body, rest) = rest.split_at_checked(length as usize)?;
+        if sum != checksum(body) {
+            return None;
+        }
+        (self.body, self.rest) = (body, rest);
+        self.good_bytes += HEAD_BYTES + body.len();
+        Some(())
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let (number, rest) = self.body.split_first_chunk()?;
+        self.body = rest;
+        Some(u64::from_le_bytes(*number))
+    }
+
+    fn entry(&mut self) -> Option<Entry> {
+        let (term, index) = (self.number()?, self.number()?);
+        let (&kind, rest) = self.body.split_first()?;
+        let kind = match kind {
+            0 => EntryKind::Normal,
+            1 => EntryKind::ConfChange,
+            2 => EntryKind::ConfChangeV2,
+            _ => return None,
+        };
+        let (length, rest) = rest.split_first_chunk()?;
+        let (data, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        self.body = rest;
+        Some(Entry { term, index, kind, data: Payload::from(data) })
     }
 }
 
 impl Iterator for Reader<'_> {
-    type Item = Record;
+    type Item = Part;
 
-    /// The next record; `None` at the end of the file and at the first record that is torn or damaged.
-    fn next(&mut self) -> Option<Record> {
-        let (head, rest) = self.rest.split_at_checked(HEAD_BYTES)?;
-        let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-        let (body, rest) = rest.split_at_checked(number(&head[..4]) as usize)?;
-        if number(&head[4..]) != checksum(body) {
-            return None;
+    fn next(&mut self) -> Option<Part> {
+        if self.body.is_empty() {
+            self.open()?;
         }
-        let record = decode(body)?;
-        self.rest = rest;
-        self.good_bytes += HEAD_BYTES + body.len();
-        Some(record)
-    }
-}
-
-fn decode(body: &[u8]) -> Option<Record> {
-    let (&kind, rest) = body.split_first()?;
-    let number = |at: usize| Some(u64::from_le_bytes(rest.get(8 * at..8 * at + 8)?.try_into().ok()?));
-    match kind {
-        HARD_STATE => {
-            Some(Record::HardState(HardState { term: number(0)?, vote: number(1)?, commit: number(2)? }))
+        let (&kind, rest) = self.body.split_first()?;
+        self.body = rest;
+        match kind {
+            HARD_STATE => Some(Part::HardState(HardState {
+                term: self.number()?,
+                vote: self.number()?,
+                commit: self.number()?,
+            })),
+            ENTRY => self.entry().map(Part::Entry),
+            _ => None,
         }
-        ENTRY => {
-            let kind = match rest.get(16)? {
-                0 => EntryKind::Normal,
-                1 => EntryKind::ConfChange,
-                2 => EntryKind::ConfChangeV2,
-                _ => return None,
-            };
-            let data = Payload::from(&rest[17..]);
-            Some(Record::Entry(Entry { term: number(0)?, index: number(1)?, kind, data }))
-        }
-        _ => None,
     }
 }
 
@@ -119,44 +137,65 @@ fn decode(body: &[u8]) -> Option<Record> {
 mod tests {
     use super::*;
 
-    fn sample() -> (Vec<u8>, Vec<Record>) {
-        let state = HardState { term: 3, vote: 2, commit: 1 };
-        let entry = Entry { term: 3, index: 2, kind: EntryKind::Normal, data: Payload::from("abc") };
-        let mut bytes = Vec::new();
-        write_hard_state(&mut bytes, state);
-        write_entry(&mut bytes, &entry);
-        (bytes, vec![Record::HardState(state), Record::Entry(entry)])
+    const STATE: HardState = HardState { term: 3, vote: 2, commit: 1 };
+
+    fn entry(index: u64) -> Entry {
+        Entry { term: 3, index, kind: EntryKind::Normal, data: Payload::from("abc") }
+    }
+
+    /// A file of two records and its parts.
+    fn sample() -> (Vec<u8>, usize, Vec<Part>) {
+        let mut ready = Ready::default();
+        (ready.hard_state, ready.entries) = (Some(STATE), vec![entry(2), entry(3)]);
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        write(&mut first, &ready);
+        (ready.hard_state, ready.entries) = (None, vec![entry(4)]);
+        write(&mut second, &ready);
+        let parts = [2, 3, 4].map(|index| Part::Entry(entry(index)));
+        let parts = std::iter::once(Part::HardState(STATE)).chain(parts).collect();
+        (first.iter().chain(&second).copied().collect(), first.len(), parts)
     }
 
     #[test]
     fn a_file_reads_back_as_it_was_written() {
-        let (bytes, records) = sample();
+        let (bytes, _, parts) = sample();
         let mut reader = Reader::new(&bytes);
-        assert_eq!(reader.by_ref().collect::<Vec<_>>(), records);
+        assert_eq!(reader.by_ref().collect::<Vec<_>>(), parts);
         assert_eq!(reader.good_bytes(), bytes.len());
     }
 
     #[test]
     fn a_file_torn_at_any_byte_reads_back_as_its_whole_records() {
-        let (bytes, records) = sample();
-        let mut first = Vec::new();
-        write_hard_state(&mut first, HardState { term: 3, vote: 2, commit: 1 });
+        let (bytes, first, parts) = sample();
         for length in 0..bytes.len() {
             let mut reader = Reader::new(&bytes[..length]);
-            let whole = usize::from(length >= first.len());
-            assert_eq!(reader.by_ref().collect::<Vec<_>>(), records[..whole], "{length} bytes");
-            assert_eq!(reader.good_bytes(), whole * first.len());
+            let whole = length >= first;
+            assert_eq!(
+                reader.by_ref().count(),
+                if whole { 3 } else { 0 },
+                "{length} of {} bytes",
+                bytes.len()
+            );
+            assert_eq!(reader.good_bytes(), if whole { first } else { 0 });
         }
+        assert_eq!(parts.len(), 4);
     }
 
     #[test]
     fn a_record_with_any_byte_changed_is_not_read() {
-        let (bytes, records) = sample();
+        let (bytes, _, parts) = sample();
         for place in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[place] ^= 0x10;
-            let read: Vec<Record> = Reader::new(&damaged).collect();
-            assert!(read.len() < records.len() && read == records[..read.len()], "byte {place}");
+            let read: Vec<Part> = Reader::new(&damaged).collect();
+            assert!(read.len() < parts.len() && read == parts[..read.len()], "byte {place}");
         }
+    }
+
+    #[test]
+    fn nothing_to_be_stored_is_no_record() {
+        let mut bytes = vec![1];
+        write(&mut bytes, &Ready::default());
+        assert!(bytes.is_empty());
     }
 }

@@ -110,8 +110,9 @@ pub(crate) fn run(
 }
 
 fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
-    meaning.announce(screen);
+    // Before anything is said: who sees the first line may press Ctrl-C.
     let interrupted = interrupt::flag();
+    meaning.announce(screen);
     let begun = Instant::now();
     let progress = Progress::begin(screen, meaning.amount);
     let watch = Watch::new(meaning, screen, &progress, &interrupted);

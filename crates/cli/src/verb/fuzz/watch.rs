@@ -60,7 +60,8 @@ impl Observer for Watch<'_> {
         if self.screen.is_closed() {
             self.stop.store(true, Ordering::SeqCst);
         }
-        if self.progress.show(now) && self.progress.is_line() {
+        self.progress.show(now);
+        if self.progress.is_record_due() {
             let wall = self.progress.elapsed().as_secs_f64();
             self.screen.message(&Record::Progress(ProgressLine::of(now, wall)));
         }

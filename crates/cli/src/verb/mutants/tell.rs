@@ -67,7 +67,7 @@ fn text(line: &Line) -> String {
     let head = format!("{:<9} found in {} of {} streams", line.id, line.found, line.streams);
     let took = match (line.deliveries, line.runs) {
         (Some(deliveries), Some(runs)) => {
-            let core = line.core_seconds.map_or_else(String::new, |core| format!(", {core:.2} core-seconds"));
+            let core = line.core_seconds.map_or_else(String::new, |core| format!(", {core:.3} core-seconds"));
             format!("; median {deliveries} deliveries, {runs} runs{core}")
         }
         _ => "; the median stream did NOT find it".to_owned(),

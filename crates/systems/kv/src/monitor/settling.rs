@@ -5,7 +5,7 @@ use crate::command::{Command, Operation, Reply, Text};
 use crate::node::KvNode;
 use crate::options::Settings;
 use whitewater_check::{Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain};
-use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Time};
+use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &[u8] = b"fresh key";
@@ -16,10 +16,6 @@ pub(super) struct Settling {
     ground: Ground,
     phase: Phase,
     settlement: Option<Settlement>,
-    /// When the time is over that is given for it.
-    deadline: Time,
-    /// When a process last died of a failed sync.
-    halted: Option<Time>,
     /// Clients that reach all of those who owe.
     served: Vec<NodeId>,
     write: Option<OpId>,
@@ -42,8 +38,6 @@ impl Settling {
             },
             phase: Phase::Faults,
             settlement: None,
-            deadline: Time::ZERO,
-            halted: None,
             served: Vec::new(),
             write: None,
             read: None,
@@ -54,15 +48,14 @@ impl Settling {
     /// A phase begins: decides what is owed and asks for something new, and at the very end for everything there is.
     pub(super) fn begin(
         &mut self,
-        (phase, now): (Phase, Time),
+        phase: Phase,
         cluster: &Cluster<KvNode>,
         rules: &RaftRules,
         clients: &Clients,
         inject: &mut Vec<(NodeId, Command)>,
     ) {
         self.phase = phase;
-        self.deadline = now + self.ground.limit;
-        // A process that died is started again soon, so it counts.
+        // A process that died of a failed sync is started again soon, and no sync fails any more: it counts.
         let terrain = Terrain::of(cluster, &self.obstructions, |_| true);
         let settlement = Settlement::begin(&self.ground, terrain, rules);
         self.served = match settlement.owed() {
@@ -131,16 +124,5 @@ impl Settling {
         };
         self.service.unanswered = self.served.iter().copied().find(busy);
         settlement.progress(rules, cluster, &self.service)
-    }
-
-    /// A process died of a failed sync, or is dead since.
-    pub(super) fn halted(&mut self, now: Time) {
-        self.halted = Some(now);
-    }
-
-    /// Whether what is missing at the end is excused: the time for it was reckoned without disks that fail meanwhile.
-    pub(super) fn is_excused(&self, now: Time) -> bool {
-        let begun = self.deadline.since(Time::ZERO + self.ground.limit);
-        now >= self.deadline && self.halted.is_some_and(|at| at.since(Time::ZERO) >= begun)
     }
 }

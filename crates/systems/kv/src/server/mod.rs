@@ -10,7 +10,7 @@ mod view;
 use crate::command::{Command, Reply};
 use crate::log::Log;
 use crate::machine::Machine;
-use crate::message::{KvMessage, Session, core_id};
+use crate::message::{KvMessage, Session, core_id, first_session};
 use crate::node::KvNode;
 use crate::options::Settings;
 use crate::requests::Requests;
@@ -67,7 +67,7 @@ impl Server {
     pub(crate) fn boot(boot: &Boot<'_, Settings>, fx: &mut Hands<'_>) -> Server {
         let settings = boot.options.clone();
         let identity = Identity { id: boot.id, servers: boot.servers, clients: boot.clients, settings };
-        Server::start(identity, boot.incarnation << 16, boot.now, fx)
+        Server::start(identity, first_session(boot.incarnation), boot.now, fx)
     }
 
     /// Starts the process from what is on the disk.

@@ -1,0 +1,203 @@
+//! The store in the world: it serves its clients, and no fault makes it lie or stay stuck.
+
+use whitewater_kv::{KV, SPECS};
+use whitewater_sim::{
+    Action, Condition, Draw, EventKind, Losing, NodeId, Options, Outcome, Pattern, Ratio, Role, Script, Span,
+    Step, System, Target, Time, Trigger, Verdict,
+};
+
+fn n(number: usize) -> NodeId {
+    NodeId::server(number - 1)
+}
+
+fn at(millis: u64) -> Trigger {
+    Trigger::At(Time::from_millis(millis))
+}
+
+fn operation(when: Trigger, target: Target, text: &str) -> Step {
+    Step::new(when, Action::Operate { target, text: text.to_owned(), every: None })
+}
+
+fn client(number: usize) -> Target {
+    Target::Node(NodeId::client(number - 1))
+}
+
+fn options(values: &[(&str, &str)]) -> Options {
+    let mut options = Options::new();
+    values.iter().for_each(|(name, value)| options.set(SPECS, name, value).unwrap());
+    options
+}
+
+fn run(script: &Script, options: &Options) -> Outcome {
+    KV.run(script, options, true).expect("the script is valid")
+}
+
+/// Three servers and two clients on a steady network.
+fn quiet(steps: Vec<Step>) -> Script {
+    Script { seed: 5, clients: 2, steps, horizon: Span::from_millis(1_500), ..Script::default() }
+}
+
+fn replies(outcome: &Outcome) -> Vec<&str> {
+    let events = &outcome.trace.as_ref().expect("it was recorded").events;
+    events.iter().filter(|event| event.kind == EventKind::Reply).map(|event| event.text.as_str()).collect()
+}
+
+/// Faults of every kind the script has, at random.
+fn wild(seed: u64) -> Script {
+    let mut draw = Draw::from_value(seed);
+    let servers = if draw.chance(1, 2) { 3 } else { 5 };
+    let mut script =
+        Script { seed, servers, clients: 3, horizon: Span::from_millis(3_000), ..Script::default() };
+    script.network.loss = Ratio::of(draw.below(50), 1_000);
+    script.network.duplicate = Ratio::of(draw.below(50), 1_000);
+    script.network.reorder = Ratio::of(draw.below(100), 1_000);
+    script.network.reorder_window = Span::from_millis(20);
+    script.disk.high = Span::from_micros(draw.below(3_000));
+    script.disk.failures = draw.below(100) as u16;
+    for number in 0..60 {
+        let when = Trigger::At(Time::from_millis(draw.below(3_000)));
+        let (target, text) = KV.draw_operation(&mut draw, number, &script, &Options::new());
+        script.steps.push(operation(when, target, &text));
+    }
+    for _ in 0..draw.within(2, 6) {
+        let node = Target::Node(NodeId::server(draw.below(servers as u64) as usize));
+        let at_call = if draw.chance(1, 2) { 0 } else { draw.within(1, 9) as u32 };
+        let action = match draw.below(4) {
+            0 | 1 => Action::Crash { node, losing: Losing::Some, at_call },
+            2 => Action::Partition(vec![
+                vec![Target::Leader],
+                (1..=servers).map(|s| Target::Node(n(s))).collect(),
+            ]),
+            _ => Action::Hold(Pattern {
+                from: Some(n(1)),
+                name: Some("session-ready".into()),
+                ..Pattern::default()
+            }),
+        };
+        let mut step = Step::new(Trigger::At(Time::from_millis(draw.below(2_800))), action);
+        step.until = Some(Trigger::After(Span::from_millis(draw.within(5, 700))));
+        script.steps.push(step);
+    }
+    script
+}
+
+#[test]
+fn clients_write_and_read_what_they_wrote() {
+    let outcome = run(
+        &quiet(vec![
+            operation(at(400), client(1), "append a x"),
+            operation(at(500), client(2), "append a y"),
+            operation(at(600), client(1), "get a"),
+            operation(at(700), client(2), "put r 1"),
+            operation(at(800), client(1), "cas r 2 3"),
+            operation(at(900), client(1), "cas r 1 3"),
+            operation(at(1_000), client(2), "get r"),
+        ]),
+        &Options::new(),
+    );
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    let replies = replies(&outcome);
+    let expected = ["op0 ok", "op1 ok", "op2 value x,y", "op3 ok", "op4 differs", "op5 ok", "op6 value 3"];
+    assert_eq!(replies[..7], expected, "the rest is asked by the checks");
+}
+
+#[test]
+fn a_read_at_any_time_takes_either_way() {
+    for reads in ["index", "log"] {
+        for forwarding in ["on", "off"] {
+            let steps =
+                (0..10).map(|i| operation(at(400 + 50 * i), client(1 + i as usize % 2), "get a")).collect();
+            let outcome = run(&quiet(steps), &options(&[("reads", reads), ("forwarding", forwarding)]));
+            assert_eq!(outcome.verdict, Verdict::Pass);
+            assert!(
+                replies(&outcome)[..10].iter().all(|reply| reply.ends_with("no value")),
+                "{reads} {forwarding}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_server_proposes_for_itself_only_as_leader() {
+    let outcome = run(
+        &quiet(vec![
+            operation(at(700), Target::Leader, "append a x"),
+            operation(at(700), Target::Follower(0), "append a y"),
+            operation(at(800), client(1), "get a"),
+        ]),
+        &Options::new(),
+    );
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    let mut replies = replies(&outcome)[..3].to_vec();
+    replies.sort_unstable();
+    assert_eq!(replies, ["op0 ok", "op1 refused", "op2 value x"]);
+}
+
+#[test]
+fn without_a_majority_a_request_ends_unknown_or_refused_and_never_done() {
+    let mut script = quiet(vec![
+        operation(at(400), client(1), "append a x"),
+        operation(at(1_000), client(2), "append a y"),
+    ]);
+    script.horizon = Span::from_millis(6_000);
+    for server in [1, 2] {
+        let crash = Action::Crash { node: Target::Node(n(server)), losing: Losing::Some, at_call: 0 };
+        script.steps.push(Step { until: Some(Trigger::End), ..Step::new(at(10), crash) });
+    }
+    let outcome = run(&script, &options(&[("client-attempts", "3")]));
+    assert_eq!(outcome.verdict, Verdict::Pass, "nothing is owed without a majority");
+    assert_eq!(outcome.figures.acknowledged_writes, 0);
+    assert_eq!(replies(&outcome).len(), 2);
+}
+
+#[test]
+fn a_new_leader_reaches_a_follower_whose_session_was_not_ready_when_it_won() {
+    let ready = |to| Pattern {
+        name: Some("session-ready".into()),
+        from: Some(n(1)),
+        to: Some(to),
+        ..Pattern::default()
+    };
+    let wins = Trigger::When(Condition::Takes(Target::Node(n(1)), Role::Leader), Span::ZERO);
+    let hold = Step { until: Some(wins), ..Step::new(at(0), Action::Hold(ready(n(2)))) };
+    let starts = Trigger::When(Condition::Fires(ready(n(3))), Span::from_millis(20));
+    let campaign = operation(starts, Target::Node(n(1)), "campaign");
+    let outcome = run(&quiet(vec![hold, campaign]), &options(&[("session-start-high", "3ms")]));
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    assert!(outcome.marks.contains(&"append lost for want of a session"), "{:?}", outcome.marks);
+    assert_eq!(outcome.unfired, []);
+}
+
+#[test]
+fn a_server_whose_sync_failed_comes_back_with_what_was_durable() {
+    let mut script =
+        quiet((0..40).map(|i| operation(at(300 + 20 * i), client(1), &format!("append a v{i}"))).collect());
+    script.disk.failures = 1_000;
+    script.disk.high = Span::from_millis(1);
+    let outcome = run(&script, &Options::new());
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    assert!(outcome.marks.contains(&"halted by a failed sync") && outcome.figures.acknowledged_writes > 0);
+}
+
+#[test]
+fn faults_of_every_kind_break_no_rule() {
+    let (mut crashes, mut lost, mut acknowledged) = (0, 0, 0);
+    for seed in 0..120 {
+        let outcome = KV.run(&wild(seed), &Options::new(), false).unwrap();
+        assert_eq!(outcome.verdict, Verdict::Pass, "seed {seed}");
+        crashes += outcome.counters.crashes;
+        lost += outcome.counters.unsynced_lost;
+        acknowledged += outcome.figures.acknowledged_writes;
+    }
+    assert!(crashes > 100 && lost > 30 && acknowledged > 1_000, "{crashes} {lost} {acknowledged}");
+}
+
+#[test]
+fn a_run_is_the_same_twice_and_while_it_is_watched() {
+    for seed in 0..10 {
+        let run = |record| KV.run(&wild(seed), &Options::new(), record).unwrap();
+        let (first, second, watched) = (run(false), run(false), run(true));
+        assert_eq!((first.hash, first.counters), (second.hash, second.counters));
+        assert_eq!((first.hash, first.counters), (watched.hash, watched.counters));
+    }
+}
