@@ -1,13 +1,13 @@
 //! What may go wrong with a log, and what its owner can do about it.
 
+use std::fmt;
 use whitewater_sim::DiskError;
 
 /// Why a log refuses.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalError {
     /// Something that was durable is not what was written. The owner must not take part in decisions until peers have
     /// given it its data back, see [`crate::Wal::quarantine`].
-    #[error("{file} is damaged at byte {offset}: {what}")]
     Damaged {
         /// Name of the file.
         file: String,
@@ -17,7 +17,6 @@ pub enum WalError {
         what: &'static str,
     },
     /// A storage call failed and changed nothing; the log is as it was, and the call may be tried again.
-    #[error("{call} {file}: {error}")]
     Disk {
         /// Which call.
         call: &'static str,
@@ -28,16 +27,13 @@ pub enum WalError {
     },
     /// A sync failed: what was written since the last one may be gone whatever the next sync says. The log takes
     /// nothing more; start again from the disk, see [`crate::Wal::reopen`].
-    #[error("a sync of {file} failed: nothing written since the sync before it may be relied on")]
     SyncFailed {
         /// Name of the file.
         file: String,
     },
     /// A sync failed earlier.
-    #[error("a sync failed earlier: restart from the disk")]
     Poisoned,
     /// Entries do not follow each other or what is in the log.
-    #[error("entry {found} where {expected} should follow")]
     Gap {
         /// Highest index that would have been right.
         expected: u64,
@@ -46,10 +42,8 @@ pub enum WalError {
     },
     /// A snapshot from a peer is being stored, or what was recovered is being synced; until a ticket has come back
     /// nothing can be appended.
-    #[error("the log waits for a ticket")]
     Busy,
     /// The snapshot is not newer than the one in force.
-    #[error("a snapshot at {found} comes after one at {in_force}")]
     NotNewer {
         /// Index of the one in force.
         in_force: u64,
@@ -57,7 +51,6 @@ pub enum WalError {
         found: u64,
     },
     /// Entries that no durable snapshot covers cannot be given up.
-    #[error("entries up to {asked} cannot be given up: a durable snapshot covers {covered}")]
     NotCovered {
         /// Index asked for.
         asked: u64,
@@ -72,3 +65,31 @@ impl WalError {
         matches!(self, WalError::Disk { error: DiskError::Full, .. })
     }
 }
+
+impl fmt::Display for WalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WalError::Damaged { file, offset, what } => {
+                write!(f, "{file} is damaged at byte {offset}: {what}")
+            }
+            WalError::Disk { call, file, error } => write!(f, "{call} {file}: {error}"),
+            WalError::SyncFailed { file } => {
+                write!(
+                    f,
+                    "a sync of {file} failed: nothing written since the sync before it may be relied on"
+                )
+            }
+            WalError::Poisoned => f.write_str("a sync failed earlier: start again from the disk"),
+            WalError::Gap { expected, found } => write!(f, "entry {found} where {expected} should follow"),
+            WalError::Busy => f.write_str("the log waits for a ticket"),
+            WalError::NotNewer { in_force, found } => {
+                write!(f, "a snapshot at {found} comes after one at {in_force}")
+            }
+            WalError::NotCovered { asked, covered } => {
+                write!(f, "entries up to {asked} cannot be given up: a durable snapshot covers {covered}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for WalError {}

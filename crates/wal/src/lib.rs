@@ -15,6 +15,7 @@ mod error;
 mod format;
 mod open;
 mod quarantine;
+mod saving;
 mod snapshot;
 mod state;
 mod wal;

@@ -4,28 +4,10 @@ use crate::bug::Bug;
 use crate::entry::{Entry, HardState, Snapshot};
 use crate::error::WalError;
 use crate::format::{NEW_SNAPSHOT, snapshot_bytes, snapshot_name};
+use crate::saving::Saving;
 use crate::state::{Mark, Record};
 use crate::wal::{Durability, Garbage, Wal};
-use whitewater_sim::{Disk, DiskError, Sync, Ticket};
-
-/// A snapshot whose file is being written.
-#[derive(Clone, Debug)]
-pub(crate) struct Saving {
-    snapshot: Snapshot,
-    /// What else its frame brings, if the log begins anew behind it.
-    restore: Option<(Option<HardState>, Vec<Entry>)>,
-    ticket: Option<Ticket>,
-}
-
-impl Saving {
-    pub(crate) fn waits_for(&self, ticket: Ticket) -> bool {
-        self.ticket == Some(ticket)
-    }
-
-    pub(crate) fn restores(&self) -> bool {
-        self.restore.is_some()
-    }
-}
+use whitewater_sim::{Disk, DiskError, Sync};
 
 impl Wal {
     /// Stores a snapshot of what the log has led to. The entries it covers stay until [`Wal::compact`].

@@ -4,7 +4,7 @@ use crate::bug::Bug;
 use crate::entry::{Entry, HardState, Snapshot};
 use crate::error::WalError;
 use crate::format::{put_beginning, put_record, segment_name};
-use crate::snapshot::Saving;
+use crate::saving::Saving;
 use crate::state::{Beginning, Mark, Record, State, Suffix};
 use std::borrow::Cow;
 use std::collections::VecDeque;

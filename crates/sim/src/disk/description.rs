@@ -2,7 +2,6 @@
 
 use crate::draw::{Draw, Keys, Site};
 use crate::id::{NodeId, SERVERS_MAX};
-use crate::script::Script;
 use crate::time::Span;
 
 /// How disks behave in a run. The default is instant, never fails and never lies.
@@ -121,7 +120,7 @@ impl DiskTiming {
     }
 }
 
-/// Which servers the [`DiskFaults`] of a script may strike.
+/// Which servers the [`DiskFaults`] of a script may strike; [`crate::Script::fault_budget`] says it.
 ///
 /// A quorum has a majority of the servers, and fewer than half are ever struck: of whatever a quorum has synced at
 /// least one good copy stays. With [`DiskFaults::everywhere`] nothing is kept back.
@@ -131,17 +130,16 @@ pub struct FaultBudget {
 }
 
 impl FaultBudget {
-    /// The budget of a run; it follows from the script alone.
-    pub fn of(script: &Script) -> FaultBudget {
+    pub(crate) fn draw(seed: u64, servers: usize, faults: DiskFaults) -> FaultBudget {
         let mut budget = FaultBudget::default();
-        if !script.disk.faults.any() {
+        if !faults.any() {
             return budget;
         }
-        let mut positions: Vec<usize> = (0..script.servers.min(SERVERS_MAX)).collect();
-        if !script.disk.faults.everywhere {
-            let mut draw: Draw = Keys::new(script.seed).key(Site::DISK, u32::MAX).draw(0, 0);
+        let mut positions: Vec<usize> = (0..servers.min(SERVERS_MAX)).collect();
+        if !faults.everywhere {
+            let mut draw: Draw = Keys::new(seed).key(Site::DISK, u32::MAX).draw(0, 0);
             draw.shuffle(&mut positions);
-            positions.truncate(script.servers.saturating_sub(1) / 2);
+            positions.truncate(servers.saturating_sub(1) / 2);
         }
         budget.servers = positions.into_iter().fold(0, |servers, position| servers | 1 << position);
         budget
@@ -163,28 +161,24 @@ impl FaultBudget {
 mod tests {
     use super::*;
 
-    fn script(servers: usize, faults: DiskFaults) -> Script {
-        Script { seed: 7, servers, disk: DiskTiming { faults, ..DiskTiming::default() }, ..Script::default() }
-    }
-
-    fn struck(script: &Script) -> usize {
-        let budget = FaultBudget::of(script);
-        (0..script.servers).filter(|&position| budget.strikes(NodeId::server(position))).count()
+    fn struck(servers: usize, faults: DiskFaults) -> usize {
+        let budget = FaultBudget::draw(7, servers, faults);
+        (0..servers).filter(|&position| budget.strikes(NodeId::server(position))).count()
     }
 
     #[test]
     fn a_minority_is_struck_unless_faults_are_everywhere() {
         let rot = DiskFaults { rot: 1, ..DiskFaults::default() };
-        let counts: Vec<usize> = (1..=7).map(|servers| struck(&script(servers, rot))).collect();
+        let counts: Vec<usize> = (1..=7).map(|servers| struck(servers, rot)).collect();
         assert_eq!(counts, [0, 0, 1, 1, 2, 2, 3]);
-        assert_eq!(struck(&script(5, DiskFaults { everywhere: true, ..rot })), 5);
-        assert_eq!(struck(&script(5, DiskFaults { everywhere: true, ..DiskFaults::default() })), 0);
+        assert_eq!(struck(5, DiskFaults { everywhere: true, ..rot }), 5);
+        assert_eq!(struck(5, DiskFaults { everywhere: true, ..DiskFaults::default() }), 0);
     }
 
     #[test]
     fn which_servers_are_struck_never_changes_for_a_seed() {
         let rot = DiskFaults { rot: 1, ..DiskFaults::default() };
-        let budgets = [1, 2, 3].map(|seed| FaultBudget::of(&Script { seed, ..script(5, rot) }).servers);
+        let budgets = [1, 2, 3].map(|seed| FaultBudget::draw(seed, 5, rot).servers);
         assert_eq!(budgets, [0b10010, 0b10010, 0b00110]);
     }
 

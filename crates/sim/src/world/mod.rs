@@ -12,7 +12,7 @@ mod step;
 
 use crate::cluster::Cluster;
 use crate::digest::Digester;
-use crate::disk::{Disk, FaultBudget, Ticket};
+use crate::disk::{Disk, Ticket};
 use crate::draw::{Key, Keys, Site};
 use crate::effects::{NodeDraws, Outbox};
 use crate::id::{NodeId, SERVERS_MAX, SLOTS};
@@ -113,7 +113,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let director = Director::new(script)?;
         let cluster = Cluster::new(script.servers, script.clients);
         let keys = Keys::new(script.seed);
-        let budget = FaultBudget::of(script);
+        let budget = script.fault_budget();
         let mut around: Vec<Option<Surroundings<N>>> = (0..SLOTS).map(|_| None).collect();
         for node in cluster.nodes() {
             let entity = node.index() as u32;
