@@ -21,6 +21,9 @@
 //! 40  body
 //! ```
 //!
+//! A segment ends where no frame follows the last; what stands there was never durable, or was given up. The log goes
+//! on with the next segment whose first frame follows that last one.
+//!
 //! The body of the first frame of a segment: kind 1, then segment number, term, vote, commit, index and term of the
 //! snapshot in force, index and term of the last entry (8 bytes each), quarantined (1 byte).
 //!

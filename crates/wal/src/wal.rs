@@ -195,17 +195,9 @@ impl Wal {
         self.poisoned
     }
 
-    /// When everything that was appended so far is durable.
-    pub fn durability(&self) -> Durability {
-        match self.syncs.back() {
-            Some(sync) if self.durable < self.written => Durability::After(sync.ticket),
-            _ => Durability::Now,
-        }
-    }
-
     /// Appends a hard state and entries as one frame: after a crash both are there or neither. The entries replace
-    /// whatever the log has from the index of their first on. With nothing to append it says when all of what was
-    /// appended before is durable.
+    /// whatever the log has from the index of their first on. With nothing to append it does what
+    /// [`Wal::flush`] does.
     ///
     /// # Errors
     /// [`WalError::Disk`]: nothing has changed. [`WalError::SyncFailed`]: the log is poisoned. [`WalError::Gap`],
@@ -218,7 +210,7 @@ impl Wal {
     ) -> Result<Durability, WalError> {
         self.refuse_if_busy()?;
         if hard_state.is_none() && entries.is_empty() {
-            return Ok(self.durability());
+            return self.flush(disk);
         }
         let suffix = entries.first().map(|first| self.suffix(first.index, entries));
         if self.options.has(Bug::TwoWrites) && hard_state.is_some() && suffix.is_some() {
@@ -226,6 +218,32 @@ impl Wal {
             return self.write(disk, &Record { hard_state, ..Record::default() }, true);
         }
         self.write(disk, &Record { hard_state, suffix, ..Record::default() }, true)
+    }
+
+    /// Appends a hard state without asking for it to be durable: a crash may lose it, up to the next append or flush.
+    /// For a commit index that has moved, which peers can tell again; never for a term or a vote.
+    ///
+    /// # Errors
+    /// As [`Wal::append`].
+    pub fn note(&mut self, disk: &mut Disk, hard_state: HardState) -> Result<(), WalError> {
+        self.refuse_if_busy()?;
+        let record = Record { hard_state: Some(hard_state), ..Record::default() };
+        self.write(disk, &record, false).map(|_| ())
+    }
+
+    /// Makes durable whatever is not, and says when it is.
+    ///
+    /// # Errors
+    /// [`WalError::SyncFailed`], [`WalError::Poisoned`].
+    pub fn flush(&mut self, disk: &mut Disk) -> Result<Durability, WalError> {
+        if self.poisoned {
+            return Err(WalError::Poisoned);
+        }
+        match self.syncs.iter().find(|sync| sync.covers == self.written) {
+            _ if self.durable == self.written => Ok(Durability::Now),
+            Some(sync) => Ok(Durability::After(sync.ticket)),
+            None => self.sync(disk, false),
+        }
     }
 
     /// Removes the entries from `from` on, without others in their place.

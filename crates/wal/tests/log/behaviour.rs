@@ -85,12 +85,29 @@ fn a_later_ticket_covers_earlier_writes_and_tickets_may_come_back_in_any_order()
     let first = ticket(wal.append(&mut disk, hard(1), &[entry(1, 1)]).unwrap());
     assert_eq!(disk.take_asked().count(), 1);
     let second = ticket(wal.append(&mut disk, None, &[entry(2, 1)]).unwrap());
-    assert_eq!(wal.durability(), Durability::After(second));
+    assert_eq!(wal.append(&mut disk, None, &[]), Ok(Durability::After(second)), "nothing new to sync");
     assert_eq!(returns(&mut disk, &mut wal, second), Synced::Done);
-    assert_eq!(wal.durability(), Durability::Now);
+    assert_eq!(wal.flush(&mut disk), Ok(Durability::Now));
     assert_eq!(returns(&mut disk, &mut wal, first), Synced::Done);
-    assert_eq!(wal.durability(), Durability::Now);
+    assert_eq!(wal.flush(&mut disk), Ok(Durability::Now));
     assert_eq!(wal.synced(&mut disk, first), Ok(Synced::Unknown), "a ticket comes back once");
+}
+
+#[test]
+fn what_is_noted_is_durable_with_the_next_flush() {
+    let mut disk = disk(DiskTiming::default());
+    let mut wal = open(&mut disk);
+    let _ = wal.append(&mut disk, hard(1), &[entry(1, 1)]).unwrap();
+    for flush in [false, true] {
+        let mut disk = disk.clone();
+        let mut wal = wal.clone();
+        wal.note(&mut disk, HardState { term: 1, vote: 1, commit: 1 }).unwrap();
+        if flush {
+            assert_eq!(wal.flush(&mut disk), Ok(Durability::Now));
+        }
+        disk.crash(&mut Draw::from_value(1), true);
+        assert_eq!(open(&mut disk).hard_state().commit, u64::from(flush));
+    }
 }
 
 #[test]

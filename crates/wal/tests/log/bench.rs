@@ -25,6 +25,8 @@ pub(super) enum Op {
     Overwrite,
     /// A vote.
     Vote,
+    /// A commit index, not to be made durable.
+    Commit,
     /// The last entry goes, without another.
     Truncate,
     /// A snapshot of the whole log.
@@ -40,7 +42,8 @@ pub(super) enum Op {
 }
 
 impl Op {
-    pub(super) const ALL: [Op; 10] = [
+    /// All but [`Op::Commit`], which leaves more unsynced than can be tried in every script.
+    pub(super) const SYNCED: [Op; 10] = [
         Op::Append,
         Op::AppendTwo,
         Op::Overwrite,
@@ -118,6 +121,15 @@ impl Bench {
                 next.hard_state = hard_state;
                 self.history.push(next);
                 self.wal.append(&mut self.disk, Some(hard_state), &[])
+            }
+            Op::Commit => {
+                hard_state.commit += 1;
+                next.hard_state = hard_state;
+                self.history.push(next);
+                return match self.wal.note(&mut self.disk, hard_state) {
+                    Err(WalError::Busy) => None,
+                    result => Some(result),
+                };
             }
             Op::Truncate => {
                 if last <= snapshot_index {
@@ -218,7 +230,10 @@ impl Bench {
                     return Some(Err(WalError::Poisoned));
                 }
                 let _ = self.disk.take_asked().count();
-                self.note(self.wal.durability(), self.history.len() - 1);
+                if let Ok(durability) = self.wal.flush(&mut self.disk) {
+                    self.note(durability, self.history.len() - 1);
+                }
+                let _ = self.disk.take_asked().count();
                 continue;
             }
             let promise = match waiting {

@@ -35,6 +35,12 @@ fn nothing_is_lost_when_syncs_take_time_and_segments_are_short() {
 }
 
 #[test]
+fn what_is_only_noted_never_takes_anything_else_with_it() {
+    try_all("notes", searches::notes(Options::new(1 << 20)));
+    try_all("notes, many segments", searches::notes(Options::new(1)));
+}
+
+#[test]
 fn nothing_that_was_promised_is_lost_when_syncs_fail() {
     try_all("failing syncs", searches::failing_syncs(false, Options::new(1 << 20)));
     try_all("failing slow syncs", searches::failing_syncs(true, Options::new(200)));

@@ -26,11 +26,25 @@ pub(super) fn eight_calls(tickets: bool, options: Options) -> impl Iterator<Item
         timing: timing(tickets, if tickets { 128 } else { 64 }),
         key: Key::default(),
         options: options.clone(),
-        alphabet: if tickets { &UNDER_WAY } else { &Op::ALL },
+        alphabet: if tickets { &UNDER_WAY } else { &Op::SYNCED },
         before,
         calls: 8,
         ops: 8,
         cut_bytes: if tickets { 64 } else { 32 },
+    })
+}
+
+/// Scripts of up to four operations, some of which are not synced before later ones are.
+pub(super) fn notes(options: Options) -> impl Iterator<Item = Search> {
+    std::iter::once(Search {
+        timing: timing(false, 128),
+        key: Key::default(),
+        options,
+        alphabet: &[Op::Append, Op::Commit, Op::Overwrite, Op::Vote],
+        before: &[],
+        calls: 12,
+        ops: 4,
+        cut_bytes: 0,
     })
 }
 
