@@ -48,22 +48,26 @@ impl Clock {
         self.timeout_is_open = true;
     }
 
+    #[inline]
     pub(crate) fn take_timeout_request(&mut self) -> Option<Range<u32>> {
         let open = std::mem::take(&mut self.timeout_is_open);
         open.then_some(self.election_ticks..2 * self.election_ticks)
     }
 
+    #[inline]
     pub(crate) fn set_timeout(&mut self, ticks: u32) {
         self.timeout_ticks = ticks.max(1);
         self.timeout_is_open = false;
     }
 
     /// Whether a leader was heard of within the smallest election timeout.
+    #[inline]
     pub(crate) fn within_lease(&self) -> bool {
         self.election_elapsed < self.election_ticks
     }
 
     /// Ticks until a leader has to act; at least 1.
+    #[inline]
     pub(crate) fn leader_due(&self, heartbeat_ticks: u32) -> u32 {
         let heartbeat = heartbeat_ticks.saturating_sub(self.heartbeat_elapsed);
         let timeout = self.election_ticks.saturating_sub(self.election_elapsed);
@@ -71,6 +75,7 @@ impl Clock {
     }
 
     /// Ticks until a node that waits for a leader has to act; at least 1.
+    #[inline]
     pub(crate) fn election_due(&self) -> u32 {
         self.timeout_ticks.saturating_sub(self.election_elapsed).max(1)
     }
@@ -81,6 +86,7 @@ impl Clock {
     }
 
     /// Counts ticks of a node that waits for a leader.
+    #[inline]
     pub(crate) fn wait(&mut self, ticks: u32, may_campaign: bool) -> Option<Due> {
         self.election_elapsed = self.election_elapsed.saturating_add(ticks);
         if may_campaign && self.election_elapsed >= self.timeout_ticks {
@@ -91,6 +97,7 @@ impl Clock {
     }
 
     /// Counts ticks of a leader; the timeout comes first, as it may end the leadership.
+    #[inline]
     pub(crate) fn lead(&mut self, ticks: u32) -> Option<Due> {
         self.heartbeat_elapsed = self.heartbeat_elapsed.saturating_add(ticks);
         self.election_elapsed = self.election_elapsed.saturating_add(ticks);
@@ -102,6 +109,7 @@ impl Clock {
     }
 
     /// Whether heartbeats are due; if so, the next ones are an interval away.
+    #[inline]
     pub(crate) fn take_heartbeat(&mut self, heartbeat_ticks: u32) -> Option<Due> {
         if self.heartbeat_elapsed < heartbeat_ticks {
             return None;

@@ -41,7 +41,8 @@ pub struct Config {
     pub committed_size_max_bytes: u64,
     /// The payload of entries that a leader may have uncommitted, in bytes, beyond which proposals are dropped.
     ///
-    /// 0, the default, means no limit. The first proposal and empty ones always pass.
+    /// 0, the default, means no limit; otherwise at least `message_size_max_bytes`, where that is limited. The first
+    /// proposal and empty ones always pass.
     pub uncommitted_size_max_bytes: u64,
     /// How many appends may be in flight to one follower; at least 1. Default 256.
     pub inflight_count_max: u32,
@@ -122,6 +123,13 @@ impl Config {
                 "election_ticks",
                 "must be at most u32::MAX / 2, as timeouts reach twice as far",
             ),
+            (
+                self.uncommitted_size_max_bytes == 0
+                    || self.message_size_max_bytes == u64::MAX
+                    || self.uncommitted_size_max_bytes >= self.message_size_max_bytes,
+                "uncommitted_size_max_bytes",
+                "must be 0 for no limit, or at least message_size_max_bytes where that is limited",
+            ),
             (self.inflight_count_max > 0, "inflight_count_max", "must be at least 1; 256 is a good start"),
             (
                 self.inflight_size_max_bytes == 0
@@ -187,6 +195,11 @@ mod tests {
         assert_eq!(broken_field(|config| config.election_ticks = u32::MAX), "election_ticks");
         assert_eq!(broken_field(|config| config.inflight_count_max = 0), "inflight_count_max");
         assert_eq!(broken_field(|config| config.inflight_size_max_bytes = 5), "inflight_size_max_bytes");
+        let less_than_a_message = |config: &mut Config| {
+            config.message_size_max_bytes = 100;
+            config.uncommitted_size_max_bytes = 99;
+        };
+        assert_eq!(broken_field(less_than_a_message), "uncommitted_size_max_bytes");
         assert_eq!(broken_field(|config| config.read_mode = ReadMode::LeaseBased), "read_mode");
     }
 }

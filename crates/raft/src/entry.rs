@@ -28,6 +28,7 @@ impl Payload {
 impl Deref for Payload {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         self.0.as_deref().unwrap_or_default()
     }
@@ -75,11 +76,13 @@ impl Entry {
     }
 
     /// The term and index of this entry.
+    #[inline]
     pub fn id(&self) -> EntryId {
         EntryId { term: self.term, index: self.index }
     }
 
     /// The bytes this entry takes in etcd's encoding: what message and page limits count.
+    #[inline]
     pub fn encoded_size_bytes(&self) -> u64 {
         let data = self.data.len() as u64;
         let data_field = if data == 0 { 0 } else { 1 + varint_size_bytes(data) + data };
@@ -88,21 +91,25 @@ impl Entry {
     }
 
     /// The bytes of the application in this entry: what the quota of uncommitted entries counts.
+    #[inline]
     pub fn payload_size_bytes(&self) -> u64 {
         self.data.len() as u64
     }
 }
 
+#[inline]
 fn varint_size_bytes(value: u64) -> u64 {
     u64::from((64 - (value | 1).leading_zeros()).div_ceil(7))
 }
 
 /// The sum of [`Entry::encoded_size_bytes`].
+#[inline]
 pub fn encoded_size_bytes(entries: &[Entry]) -> u64 {
     entries.iter().map(Entry::encoded_size_bytes).sum()
 }
 
 /// The sum of [`Entry::payload_size_bytes`].
+#[inline]
 pub fn payload_size_bytes(entries: &[Entry]) -> u64 {
     entries.iter().map(Entry::payload_size_bytes).sum()
 }
@@ -110,7 +117,11 @@ pub fn payload_size_bytes(entries: &[Entry]) -> u64 {
 /// How many of `entries`, in order, fit into `size_max_bytes`; never 0 unless there are none.
 ///
 /// An entry larger than the limit travels alone, or it would never travel at all.
+#[inline]
 pub fn fitting(entries: &[Entry], size_max_bytes: u64) -> usize {
+    if size_max_bytes == u64::MAX {
+        return entries.len();
+    }
     let mut size_bytes = 0u64;
     for (at, entry) in entries.iter().enumerate() {
         size_bytes += entry.encoded_size_bytes();
@@ -138,6 +149,7 @@ pub enum Entries {
 
 impl Entries {
     /// A copy of the given entries.
+    #[inline]
     pub fn from_slice(entries: &[Entry]) -> Entries {
         match entries {
             [] => Entries::Empty,
@@ -150,6 +162,7 @@ impl Entries {
 impl Deref for Entries {
     type Target = [Entry];
 
+    #[inline]
     fn deref(&self) -> &[Entry] {
         match self {
             Entries::Empty => &[],

@@ -18,7 +18,7 @@ impl<S: Storage> Raft<S> {
                 self.clock.election_elapsed = 0;
                 self.leader = message.from;
                 return match message.kind {
-                    MessageKind::Append => self.handle_append(&message),
+                    MessageKind::Append => self.handle_append(message),
                     MessageKind::Heartbeat => self.handle_heartbeat(&message),
                     _ => self.handle_snapshot(&message),
                 };
@@ -56,7 +56,7 @@ impl<S: Storage> Raft<S> {
     }
 
     /// Entries from the leader (Raft paper, section 5.3).
-    fn handle_append(&mut self, append: &Message) -> Result<(), StepError> {
+    fn handle_append(&mut self, append: Message) -> Result<(), StepError> {
         if self.wanted_snapshot != 0 {
             self.send_snapshot_request();
             return Ok(());
@@ -70,7 +70,7 @@ impl<S: Storage> Raft<S> {
             return Ok(());
         }
         let previous = append.log_id();
-        match self.log.maybe_append(previous, &append.entries, append.commit)? {
+        match self.log.maybe_append(previous, append.entries, append.commit)? {
             Some(last_new) => response.index = last_new,
             None => self.reject_append(previous, &mut response),
         }

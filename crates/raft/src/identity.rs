@@ -19,11 +19,13 @@ pub const APPLY_THREAD: NodeId = u64::MAX - 1;
 pub const POSITION_MAX: u64 = u64::MAX / 2;
 
 /// Whether an id names one of the two local storage threads.
+#[inline]
 pub fn is_storage_thread(id: NodeId) -> bool {
     id == APPEND_THREAD || id == APPLY_THREAD
 }
 
 /// Whether an id can be the id of a node.
+#[inline]
 pub fn is_node(id: NodeId) -> bool {
     id != NONE && !is_storage_thread(id)
 }

@@ -28,6 +28,7 @@ impl Inflights {
     }
 
     /// How many appends are in flight.
+    #[inline]
     pub fn count(&self) -> usize {
         self.appends.len()
     }
@@ -38,6 +39,7 @@ impl Inflights {
     }
 
     /// Whether nothing may be added: the count is reached, or the bytes are reached or passed.
+    #[inline]
     pub fn is_full(&self) -> bool {
         !self.unlimited
             && (self.appends.len() >= self.count_max as usize
@@ -49,6 +51,7 @@ impl Inflights {
     /// # Panics
     ///
     /// If the window is full: the sender has to ask first.
+    #[inline]
     pub fn add(&mut self, index: u64, bytes: u64) {
         assert!(!self.is_full(), "an append was sent into a full window");
         debug_assert!(self.appends.back().is_none_or(|&(last, _)| last <= index));
@@ -57,6 +60,7 @@ impl Inflights {
     }
 
     /// Frees every append up to and including the acknowledged `index`.
+    #[inline]
     pub fn free_up_to(&mut self, index: u64) {
         while let Some(&(last, bytes)) = self.appends.front()
             && last <= index

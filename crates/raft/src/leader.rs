@@ -50,7 +50,8 @@ impl<S: Storage> Raft<S> {
             ProgressState::Replicate => progress.inflights.free_up_to(acked),
             ProgressState::Snapshot => self.maybe_end_snapshot(at),
         }
-        if self.maybe_commit() {
+        // An acknowledgement of what is committed commits nothing.
+        if acked > self.log.committed && self.maybe_commit() {
             self.release_parked_reads();
             self.broadcast_append();
         } else if is_peer
@@ -61,11 +62,23 @@ impl<S: Storage> Raft<S> {
             self.send_append(at);
         }
         if is_peer {
-            // What waited for this acknowledgement goes out now, in as many messages as it takes.
-            while !planted!(self.log.planted, SeedE8) && self.maybe_send_append(at, false, &mut None) {}
+            if !planted!(self.log.planted, SeedE8) {
+                self.send_what_waited(at);
+            }
             self.continue_transfer(at);
         }
         Ok(())
+    }
+
+    /// Sends what waited for an acknowledgement, in as many messages as it takes.
+    fn send_what_waited(&mut self, at: usize) {
+        loop {
+            let before = self.tracker.peers[at].next_index;
+            // A message that does not move the position is a probe, and another one would only repeat it.
+            if !self.maybe_send_append(at, false, &mut None) || self.tracker.peers[at].next_index == before {
+                return;
+            }
+        }
     }
 
     /// The log reaches back to what the peer has, so the snapshot on its way has done its duty, whichever it was.

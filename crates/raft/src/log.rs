@@ -84,11 +84,11 @@ impl<S: Storage> Log<S> {
         if let Some(term) = self.unstable.term(index) {
             return Ok(term);
         }
-        if index + 1 < self.first_index() {
-            return Err(StorageError::Compacted);
-        }
         if index > self.last_index() {
             return Err(StorageError::Unavailable);
+        }
+        if index + 1 < self.first_index() {
+            return Err(StorageError::Compacted);
         }
         self.storage.term(index)
     }
@@ -125,10 +125,13 @@ impl<S: Storage> Log<S> {
         Ok(())
     }
 
-    /// Appends to the log of a leader.
-    pub(crate) fn append(&mut self, entries: &[Entry]) {
+    /// Writes entries behind, or over, what is not committed.
+    pub(crate) fn append(&mut self, entries: Entries) {
         debug_assert!(entries.first().is_none_or(|first| first.index > self.committed));
-        self.unstable.truncate_and_append(entries);
+        match entries {
+            Entries::One(entry) => self.unstable.truncate_and_push(entry),
+            several => self.unstable.truncate_and_append(&several),
+        }
     }
 
     /// Appends what a leader sent behind `previous`; `Ok(None)` if `previous` is not in this log.
@@ -137,7 +140,7 @@ impl<S: Storage> Log<S> {
     pub(crate) fn maybe_append(
         &mut self,
         previous: EntryId,
-        entries: &[Entry],
+        entries: Entries,
         commit: u64,
     ) -> Result<Option<u64>, StepError> {
         if !self.matches(previous) {
@@ -156,7 +159,11 @@ impl<S: Storage> Log<S> {
                     committed: self.committed,
                 });
             }
-            self.append(&entries[conflict..]);
+            if conflict == 0 {
+                self.append(entries);
+            } else {
+                self.unstable.truncate_and_append(&entries[conflict..]);
+            }
         } else if planted!(self.planted, R06)
             && last_new < self.last_index()
             && previous.index >= self.committed

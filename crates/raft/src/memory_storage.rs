@@ -23,6 +23,9 @@ impl MemoryStorage {
     }
 
     /// A storage of a group with the given voters, at index 0.
+    ///
+    /// The log does not tell who was there in the beginning. A node that joins such a group later is either given the same
+    /// voters to start with, or finds the first entries compacted away and gets a snapshot.
     pub fn with_voters(voters: impl IntoIterator<Item = NodeId>) -> MemoryStorage {
         let mut storage = MemoryStorage::default();
         storage.snapshot.conf_state =
@@ -31,6 +34,7 @@ impl MemoryStorage {
     }
 
     /// Replaces the hard state.
+    #[inline]
     pub fn set_hard_state(&mut self, hard_state: HardState) {
         self.hard_state = hard_state;
     }
@@ -55,6 +59,7 @@ impl MemoryStorage {
     /// # Panics
     ///
     /// If the entries would leave a gap behind the end of the log.
+    #[inline]
     pub fn append(&mut self, entries: &[Entry]) {
         let Some(first) = entries.first() else { return };
         let last_index = first.index + entries.len() as u64 - 1;
@@ -119,6 +124,7 @@ impl MemoryStorage {
         Ok(())
     }
 
+    #[inline]
     fn end(&self) -> u64 {
         self.start.index + self.entries.len() as u64
     }
@@ -129,6 +135,7 @@ impl Storage for MemoryStorage {
         Ok((self.hard_state, self.snapshot.conf_state.clone()))
     }
 
+    #[inline]
     fn entries(
         &self,
         low: u64,
@@ -148,6 +155,7 @@ impl Storage for MemoryStorage {
         Ok(())
     }
 
+    #[inline]
     fn term(&self, index: u64) -> Result<u64, StorageError> {
         if index < self.start.index {
             return Err(StorageError::Compacted);
@@ -159,6 +167,7 @@ impl Storage for MemoryStorage {
         self.entries.get(at).map(|entry| entry.term).ok_or(StorageError::Unavailable)
     }
 
+    #[inline]
     fn first_index(&self) -> Result<u64, StorageError> {
         Ok(self.start.index + 1)
     }

@@ -95,6 +95,7 @@ impl MessageKind {
     }
 
     /// Whether the message answers another one, and so makes no sense from a stranger.
+    #[inline]
     pub fn is_response(self) -> bool {
         matches!(
             self,
@@ -109,6 +110,7 @@ impl MessageKind {
     }
 
     /// Whether the message passes only between a node and its own storage threads.
+    #[inline]
     pub fn is_local(self) -> bool {
         matches!(
             self,
@@ -120,6 +122,7 @@ impl MessageKind {
     }
 
     /// Whether the message belongs to an election or a pre-election.
+    #[inline]
     pub fn is_vote(self) -> bool {
         matches!(
             self,
@@ -131,11 +134,13 @@ impl MessageKind {
     }
 
     /// Whether a sender may only let the message out once what it promises is durable.
+    #[inline]
     pub(crate) fn is_promise(self) -> bool {
         matches!(self, MessageKind::AppendResponse | MessageKind::VoteResponse | MessageKind::PreVoteResponse)
     }
 
     /// Whether only the leader of the message's term sends it.
+    #[inline]
     pub(crate) fn is_from_leader(self) -> bool {
         matches!(self, MessageKind::Append | MessageKind::Heartbeat | MessageKind::Snapshot)
     }
@@ -212,6 +217,7 @@ impl Message {
     }
 
     /// Term and index in one.
+    #[inline]
     pub fn log_id(&self) -> EntryId {
         EntryId { term: self.log_term, index: self.index }
     }

@@ -61,6 +61,7 @@ impl Progress {
         self.regress_sent_commit();
     }
 
+    #[inline]
     pub(crate) fn become_replicate(&mut self) {
         self.enter(ProgressState::Replicate);
         self.next_index = self.match_index + 1;
@@ -70,7 +71,8 @@ impl Progress {
         self.enter(ProgressState::Snapshot);
         self.pending_snapshot = snapshot_index;
         self.requested_snapshot = 0;
-        self.next_index = snapshot_index + 1;
+        // A snapshot that was asked for may end before what the peer is known to have.
+        self.next_index = snapshot_index.max(self.match_index) + 1;
         self.sent_commit = snapshot_index;
     }
 
@@ -85,6 +87,7 @@ impl Progress {
     }
 
     /// Notes an append of `count` entries that was just sent.
+    #[inline]
     pub(crate) fn sent_entries(&mut self, count: u64, payload_bytes: u64) {
         match self.state {
             ProgressState::Replicate => {
@@ -104,6 +107,7 @@ impl Progress {
     /// Whether the peer could learn of a larger commit index by a message of its own.
     ///
     /// Not worth one if entries on their way carry the largest commit index the peer can use.
+    #[inline]
     pub(crate) fn can_bump_commit(&self, commit: u64) -> bool {
         commit > self.sent_commit && self.sent_commit < self.next_index - 1
     }
@@ -113,6 +117,7 @@ impl Progress {
     }
 
     /// Takes an acknowledgement; false if it says nothing new.
+    #[inline]
     pub(crate) fn maybe_update(&mut self, acked: u64) -> bool {
         if acked <= self.match_index {
             return false;
@@ -146,6 +151,7 @@ impl Progress {
     }
 
     /// Whether appends to the peer have to wait.
+    #[inline]
     pub fn is_paused(&self) -> bool {
         if planted!(self.planted, SeedE11) && self.state != ProgressState::Replicate {
             return false;

@@ -1,7 +1,7 @@
 //! What a leader takes into its log, and when it refuses.
 
 use crate::conf_change::decode_entry;
-use crate::entry::{Entry, EntryKind, payload_size_bytes};
+use crate::entry::{Entries, Entry, EntryKind, payload_size_bytes};
 use crate::error::StepError;
 use crate::identity::NONE;
 use crate::message::{Message, MessageKind};
@@ -10,26 +10,26 @@ use crate::storage::Storage;
 
 impl<S: Storage> Raft<S> {
     /// Entries are proposed to this leader.
-    pub(crate) fn propose(&mut self, mut proposal: Message) -> Result<(), StepError> {
+    pub(crate) fn propose(&mut self, proposal: Message) -> Result<(), StepError> {
         let removed = self.tracker.get(self.id).is_none();
         if removed || self.transferee != NONE {
             return Err(StepError::ProposalDropped);
         }
         // Most proposals are one entry of the application, placed where it is.
-        let accepted = match &mut proposal.entries {
-            crate::entry::Entries::One(entry) => {
-                self.vet_conf_change(entry, 0)?;
-                let mut one = [std::mem::take(entry)];
-                self.append_as_leader(&mut one)
+        let entries = match proposal.entries {
+            Entries::One(mut entry) => {
+                self.vet_conf_change(&mut entry, 0)?;
+                Entries::One(entry)
             }
             several => {
                 let mut entries = several.to_vec();
                 for (at, entry) in entries.iter_mut().enumerate() {
                     self.vet_conf_change(entry, at as u64)?;
                 }
-                self.append_as_leader(&mut entries)
+                Entries::from(entries)
             }
         };
+        let accepted = self.append_as_leader(entries);
         if !accepted {
             return Err(StepError::ProposalDropped);
         }
@@ -59,20 +59,25 @@ impl<S: Storage> Raft<S> {
     }
 
     /// Places entries at the end of the log. False if too much is uncommitted.
-    pub(crate) fn append_as_leader(&mut self, entries: &mut [Entry]) -> bool {
-        let mut index = self.log.last_index();
-        for entry in entries.iter_mut() {
-            index += 1;
-            entry.term = self.term;
-            entry.index = index;
-        }
-        if !self.reserve_uncommitted(payload_size_bytes(entries)) {
+    pub(crate) fn append_as_leader(&mut self, entries: Entries) -> bool {
+        if !self.reserve_uncommitted(payload_size_bytes(&entries)) {
             return false;
         }
+        let (first, term) = (self.log.last_index() + 1, self.term);
+        let entries = match entries {
+            Entries::One(entry) => Entries::One(Entry { term, index: first, ..entry }),
+            several => {
+                let mut placed = several.to_vec();
+                for (entry, index) in placed.iter_mut().zip(first..) {
+                    (entry.term, entry.index) = (term, index);
+                }
+                Entries::from(placed)
+            }
+        };
         self.log.append(entries);
         // The leader acknowledges to itself, like a follower, when the entries are durable.
         let mut own = self.message(MessageKind::AppendResponse, self.id);
-        own.index = index;
+        own.index = self.log.last_index();
         self.send(own);
         true
     }

@@ -64,7 +64,7 @@ impl Majority {
 
     pub(crate) fn committed_index_planted(
         &self,
-        acked: impl Fn(NodeId) -> Option<u64>,
+        mut acked: impl FnMut(NodeId) -> Option<u64>,
         plant: Planted,
     ) -> u64 {
         const ON_STACK: usize = 9;

@@ -7,7 +7,7 @@ use crate::bug::planted;
 use crate::changer::Changer;
 use crate::clock::Clock;
 use crate::config::{Config, ReadMode};
-use crate::entry::Entry;
+use crate::entry::{Entries, Entry};
 use crate::error::ConfigError;
 use crate::identity::{NONE, NodeId};
 use crate::log::Log;
@@ -202,7 +202,7 @@ impl<S: Storage> Raft<S> {
         }
         // There may be a configuration change in the log that was inherited. Waiting for all of it is cheaper than looking.
         self.pending_conf_index = self.log.last_index();
-        let accepted = self.append_as_leader(&mut [Entry::default()]);
+        let accepted = self.append_as_leader(Entries::One(Entry::default()));
         assert!(accepted, "an empty entry passes every limit");
     }
 

@@ -155,6 +155,10 @@ impl<S: Storage> RawNode<S> {
         if let Some(last) = ready.committed_entries.last() {
             let size_bytes = encoded_size_bytes(&ready.committed_entries);
             log.accept_applying(last.index, size_bytes, applies_unstable);
+            if applies_unstable {
+                let payload_bytes = payload_size_bytes(&ready.committed_entries);
+                self.owed.applied = Some((last.index, size_bytes, payload_bytes));
+            }
         }
     }
 
@@ -171,11 +175,6 @@ impl<S: Storage> RawNode<S> {
         if self.raft.reports_append(ready) {
             let snapshot = ready.snapshot.as_ref().map(|snapshot| snapshot.index);
             self.owed.appended = Some((self.raft.term, self.raft.unstable_end(), snapshot));
-        }
-        if let Some(last) = ready.committed_entries.last() {
-            let committed = &ready.committed_entries;
-            self.owed.applied =
-                Some((last.index, encoded_size_bytes(committed), payload_size_bytes(committed)));
         }
     }
 

@@ -13,18 +13,17 @@ impl<S: Storage> Raft<S> {
     pub(crate) fn handle_read_request(&mut self, request: &Message) {
         let from = if request.from == NONE { self.id } else { request.from };
         let read = Read { from, entry: request.entries[0].clone() };
-        if self.decides_alone() {
-            self.serve_read(self.log.committed, read);
-        } else if !self.has_committed_in_term() {
-            // The commit index may lag behind what an earlier leader acknowledged, until an entry of this term is committed.
-            self.reads.park(read);
-        } else {
+        if self.has_committed_in_term() {
             self.accept_read(read);
+        } else {
+            // The commit index may lag behind what an earlier leader acknowledged, until an entry of this term is committed.
+            // A single voter is no exception (in etcd it is): its commit index may have been lost in a crash.
+            self.reads.park(read);
         }
     }
 
     fn accept_read(&mut self, read: Read) {
-        if self.reads_by_lease() {
+        if self.reads_by_lease() || self.decides_alone() {
             self.serve_read(self.log.committed, read);
             return;
         }
@@ -74,7 +73,6 @@ impl<S: Storage> Raft<S> {
     }
 
     fn decides_alone(&self) -> bool {
-        let voters = &self.tracker.configuration.voters;
-        voters.is_singleton()
+        self.tracker.configuration.voters.is_singleton()
     }
 }

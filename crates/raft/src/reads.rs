@@ -56,6 +56,7 @@ impl Reads {
     }
 
     /// The sequence number heartbeats have to carry; 0 if no read waits.
+    #[inline]
     pub(crate) fn pending_sequence(&self) -> u64 {
         if self.waiting.is_empty() { 0 } else { self.last_sequence }
     }
@@ -84,6 +85,7 @@ impl Reads {
     }
 
     /// How many reads wait, parked ones included.
+    #[inline]
     pub(crate) fn count(&self) -> usize {
         self.parked.len() + self.waiting.len()
     }

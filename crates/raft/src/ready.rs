@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// With [`Config::async_storage_writes`](crate::Config::async_storage_writes) steps 1 and 3 arrive as messages to
 /// [`APPEND_THREAD`](crate::APPEND_THREAD) and [`APPLY_THREAD`](crate::APPLY_THREAD). Each thread works in the order the
 /// messages come, then delivers the `responses` in them: those to this node to
-/// [`RawNode::step`](crate::RawNode::step), the others to the network. There is no step 5.
+/// [`RawNode::step`](crate::RawNode::step), the others to the network. There is no step 5. A snapshot comes with the append
+/// work and may overtake apply work: entries that it covers must not be applied any more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ready {
     /// Role and leader, if they changed. Need not be stored.

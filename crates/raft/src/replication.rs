@@ -52,6 +52,9 @@ impl<S: Storage> Raft<S> {
             return self.maybe_send_snapshot(at);
         }
         let next = progress.next_index;
+        if !even_empty && next > self.log.last_index() {
+            return false;
+        }
         // With a full window nothing but an empty append goes out: its answer clears the window, even if everything in
         // flight was lost.
         let window_is_open = progress.state != ProgressState::Replicate || !progress.inflights.is_full();
@@ -117,7 +120,7 @@ impl<S: Storage> Raft<S> {
     /// The entries cannot be read: if they were compacted, the peer needs a snapshot; otherwise it has to wait.
     fn send_snapshot_instead(&mut self, at: usize, error: &StorageError) -> bool {
         match error {
-            StorageError::Compacted | StorageError::Unavailable => self.maybe_send_snapshot(at),
+            StorageError::Compacted => self.maybe_send_snapshot(at),
             _ => false,
         }
     }

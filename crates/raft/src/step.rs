@@ -3,7 +3,9 @@
 //! Nothing a message says can make the core panic. What no correct peer would say is refused with a
 //! [`StepError`]; what is merely late is ignored.
 
+use crate::conf_change::decode_entry;
 use crate::config::Config;
+use crate::entry::{Entry, EntryKind};
 use crate::error::StepError;
 use crate::identity::{APPEND_THREAD, APPLY_THREAD, NONE, POSITION_MAX, is_storage_thread};
 use crate::message::{Message, MessageKind};
@@ -48,6 +50,9 @@ impl<S: Storage> Raft<S> {
         let count = message.entries.len();
         match message.kind {
             MessageKind::Propose if count == 0 => Err(StepError::EmptyProposal),
+            MessageKind::Propose if !message.entries.iter().all(is_readable) => {
+                Err(StepError::MalformedConfChange)
+            }
             MessageKind::ReadIndex | MessageKind::ReadIndexResponse if count != 1 => {
                 Err(StepError::MalformedRead)
             }
@@ -76,7 +81,8 @@ impl<S: Storage> Raft<S> {
             return Err(StepError::MissingSender);
         }
         if message.from == self.id {
-            let own_promise = kind.is_promise() && async_storage_writes;
+            // A node never refuses itself anything.
+            let own_promise = kind.is_promise() && !message.reject && async_storage_writes;
             if !may_be_local && !own_promise && kind != MessageKind::TransferLeader {
                 return Err(StepError::LocalMessage);
             }
@@ -177,6 +183,11 @@ impl<S: Storage> Raft<S> {
         self.release_uncommitted(crate::entry::payload_size_bytes(&message.entries));
         Ok(())
     }
+}
+
+/// Whether an entry, if it is a configuration change, can be decoded.
+fn is_readable(entry: &Entry) -> bool {
+    entry.kind == EntryKind::Normal || decode_entry(entry.kind, &entry.data).is_some()
 }
 
 /// Whether the entries of an append follow each other, and the entry before them, as a log does.

@@ -63,6 +63,9 @@ pub trait Storage {
 
     /// The most recent snapshot, for the follower `to`.
     ///
+    /// It has to be at least as recent as the configuration change that made `to` a member: a node ignores a snapshot whose
+    /// membership does not name it, and the leader goes on waiting for it to be installed.
+    ///
     /// `request_index` is 0, or the smallest index the follower asked for, see
     /// [`Config::follower_snapshots`](crate::Config::follower_snapshots).
     ///

@@ -24,11 +24,13 @@ impl Unstable {
     }
 
     /// The index of the last entry of the whole log: storage holds everything below `offset`.
+    #[inline]
     pub(crate) fn last_index(&self) -> u64 {
         self.offset + self.entries.len() as u64 - 1
     }
 
     /// The term at `index`, if it is known here.
+    #[inline]
     pub(crate) fn term(&self, index: u64) -> Option<u64> {
         if index >= self.offset {
             return self.entries.get((index - self.offset) as usize).map(|entry| entry.term);
@@ -37,16 +39,19 @@ impl Unstable {
     }
 
     /// Entries that were not handed out yet.
+    #[inline]
     pub(crate) fn next_entries(&self) -> &[Entry] {
         &self.entries[(self.offset_in_progress - self.offset) as usize..]
     }
 
     /// The snapshot, unless it was handed out.
+    #[inline]
     pub(crate) fn next_snapshot(&self) -> Option<&Arc<Snapshot>> {
         self.snapshot.as_ref().filter(|_| !self.snapshot_in_progress)
     }
 
     /// Notes that everything here was handed out.
+    #[inline]
     pub(crate) fn accept(&mut self) {
         if let Some(last) = self.entries.last() {
             self.offset_in_progress = last.index + 1;
@@ -58,6 +63,7 @@ impl Unstable {
     ///
     /// Without effect if the entry was overwritten meanwhile: the confirmation is then about another entry that had the
     /// same index.
+    #[inline]
     pub(crate) fn stable_to(&mut self, id: EntryId) {
         if id.index < self.offset || self.term(id.index) != Some(id.term) {
             return;
@@ -86,7 +92,21 @@ impl Unstable {
 
     /// Appends entries, and cuts off what was at or behind the index of the first.
     pub(crate) fn truncate_and_append(&mut self, entries: &[Entry]) {
-        let Some(first) = entries.first().map(|entry| entry.index) else { return };
+        let Some(first) = entries.first() else { return };
+        self.truncate_from(first.index);
+        self.entries.extend_from_slice(entries);
+    }
+
+    /// As [`Unstable::truncate_and_append`], for one entry that nobody else needs any more.
+    #[inline]
+    pub(crate) fn truncate_and_push(&mut self, entry: Entry) {
+        self.truncate_from(entry.index);
+        self.entries.push(entry);
+    }
+
+    /// Cuts off everything from the index `first` on.
+    #[inline]
+    fn truncate_from(&mut self, first: u64) {
         debug_assert!(first <= self.last_index() + 1, "an append left a gap in the log");
         if first <= self.offset {
             // The stable log is overwritten too, once the owner has stored these.
@@ -97,7 +117,6 @@ impl Unstable {
             self.entries.truncate((first - self.offset) as usize);
             self.offset_in_progress = self.offset_in_progress.min(first);
         }
-        self.entries.extend_from_slice(entries);
     }
 }
 

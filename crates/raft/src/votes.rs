@@ -15,12 +15,14 @@ impl Votes {
     }
 
     /// Notes a vote; only the first one of a voter counts.
+    #[inline]
     pub(crate) fn record(&mut self, voter: NodeId, granted: bool) {
         if self.of(voter).is_none() {
             self.cast.push((voter, granted));
         }
     }
 
+    #[inline]
     pub(crate) fn of(&self, voter: NodeId) -> Option<bool> {
         self.cast.iter().find(|&&(id, _)| id == voter).map(|&(_, granted)| granted)
     }

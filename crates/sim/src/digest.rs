@@ -37,9 +37,13 @@ impl Digester {
     /// Adds bytes with their length.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.word(bytes.len() as u64);
-        for chunk in bytes.chunks(8) {
+        let (words, rest) = bytes.as_chunks();
+        for word in words {
+            self.word(u64::from_le_bytes(*word));
+        }
+        if !rest.is_empty() {
             let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
+            word[..rest.len()].copy_from_slice(rest);
             self.word(u64::from_le_bytes(word));
         }
     }
@@ -88,6 +92,21 @@ mod tests {
         digester.word(1);
         digester.bytes(b"whitewater");
         assert_eq!(digester.hash().to_string(), "0x27bb8124c2c05da3b33bdb1780bb6ed4");
+    }
+
+    #[test]
+    fn bytes_are_their_length_and_words_of_eight_of_them_the_last_filled_up_with_zeros() {
+        let bytes: Vec<u8> = (1..=19).collect();
+        for length in [0, 1, 7, 8, 9, 16, 19] {
+            let mut digester = Digester::default();
+            digester.bytes(&bytes[..length]);
+            let mut by_words = Digester::default();
+            by_words.word(length as u64);
+            for chunk in bytes[..length].chunks(8) {
+                by_words.word(chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)));
+            }
+            assert_eq!(digester.hash(), by_words.hash(), "{length} bytes");
+        }
     }
 
     #[test]

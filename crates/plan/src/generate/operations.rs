@@ -5,7 +5,10 @@ use super::weights::OPERATIONS;
 use whitewater_sim::{Action, Options, Script, Span, Step, System, Time, Trigger};
 
 pub(super) fn add(script: &mut Script, system: &dyn System, options: &Options, decisions: &Decisions) {
-    let count = decisions.draw("operations", 0).log_uniform(OPERATIONS.0, OPERATIONS.1);
+    // The larger of two draws: a race of writes needs writes, and yet some runs stay short enough to read.
+    let mut draw = decisions.draw("operations", 0);
+    let (low, high) = OPERATIONS;
+    let count = draw.log_uniform(low, high).max(draw.log_uniform(low, high));
     let mut times: Vec<Time> = (0..count)
         .map(|number| {
             let nanos = decisions.draw("operation-time", number).below(script.horizon.nanos().max(1));

@@ -28,7 +28,7 @@ pub(super) const HORIZON_TIMEOUTS: (u64, u64) = (8, 50);
 /// Settling takes at most so many longest election timeouts.
 pub(super) const SETTLE_TIMEOUTS: u64 = 40;
 
-/// Operations of a run, log-uniform.
+/// Operations of a run: the larger of two log-uniform draws.
 pub(super) const OPERATIONS: (u64, u64) = (20, 400);
 
 /// Lost messages of the whole network, in thousandths, log-uniform.

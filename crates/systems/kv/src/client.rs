@@ -4,6 +4,7 @@
 //! every attempt at it was refused; if one was left unanswered, what came of the request is unknown.
 
 use crate::command::{Command, Operation, Reply};
+use crate::marks;
 use crate::message::{KvMessage, Outcome, Session};
 use crate::options::Settings;
 use crate::proposal::{Author, encode};
@@ -105,7 +106,7 @@ impl Client {
 
     fn ask(&mut self, wish: Wish, fx: &mut Hands<'_>) {
         if self.waiting.len() >= QUEUE_MAX && wish.attempts_max < INSISTING {
-            fx.mark("client too busy");
+            fx.mark(marks::CLIENT_BUSY);
             fx.reply(wish.op, Reply::Refused);
             return;
         }

@@ -7,6 +7,7 @@ mod client;
 mod command;
 mod log;
 mod machine;
+mod marks;
 mod message;
 mod monitor;
 mod node;

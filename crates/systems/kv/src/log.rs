@@ -35,7 +35,10 @@ impl Log {
         for part in reader.by_ref() {
             match part {
                 Part::HardState(state) => log.hard_state = state,
-                Part::Entry(entry) => log.replace(&[entry]),
+                Part::Entry(entry) => {
+                    log.cut(entry.index);
+                    log.entries.push(entry);
+                }
             }
         }
         let good_bytes = reader.good_bytes();
@@ -66,21 +69,22 @@ impl Log {
         disk.sync(self.file)
     }
 
-    /// Takes over what a Ready had stored: it is durable now.
-    pub fn stored(&mut self, ready: &Ready) {
+    /// Takes over the entries and the hard state that a Ready had stored: they are durable now.
+    pub fn stored(&mut self, ready: &mut Ready) {
         if let Some(state) = ready.hard_state {
             self.hard_state = state;
         }
-        self.replace(&ready.entries);
+        if let Some(first) = ready.entries.first() {
+            self.cut(first.index);
+            self.entries.append(&mut ready.entries);
+        }
     }
 
-    /// Puts entries behind or over what is there; what follows the last one is cut off.
-    fn replace(&mut self, entries: &[Entry]) {
-        let Some(first) = entries.first() else { return };
-        let keep = first.index as usize - 1;
+    /// Makes room for an entry at `index`: what is there and behind it is cut off.
+    fn cut(&mut self, index: u64) {
+        let keep = index as usize - 1;
         debug_assert!(keep <= self.entries.len(), "entries leave a gap in the log");
         self.entries.truncate(keep);
-        self.entries.extend_from_slice(entries);
     }
 
     /// The durable hard state.

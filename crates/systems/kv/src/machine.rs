@@ -31,6 +31,19 @@ impl Value {
             Value::Grown(bytes) => bytes,
         }
     }
+
+    /// Adds to it, behind a comma if there is something already.
+    fn grow(&mut self, added: &[u8]) {
+        if let Value::Put { .. } = self {
+            *self = Value::Grown(self.bytes().to_vec());
+        }
+        if let Value::Grown(bytes) = self {
+            if !bytes.is_empty() {
+                bytes.push(b',');
+            }
+            bytes.extend_from_slice(added);
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -38,6 +51,14 @@ struct Cell {
     value: Value,
     /// Stands for the value, by the entries that made it.
     hash: u64,
+    /// Stands for the key.
+    name: u64,
+}
+
+impl Cell {
+    fn whole(&self) -> u64 {
+        mix(self.name, self.hash)
+    }
 }
 
 /// The last request of a client that was applied.
@@ -92,42 +113,33 @@ impl Machine {
                 return Answer::Differs;
             }
             Verb::Put(value) | Verb::CompareAndSet { new: value, .. } => {
-                let value = Value::Put { entry: entry.clone(), start: entry.len() - value.len() };
-                self.replace(key, |_| Cell { value, hash: word(entry) });
+                let start = entry.len() - value.len();
+                self.change(key, |cell| {
+                    cell.value = Value::Put { entry: entry.clone(), start };
+                    cell.hash = word(entry);
+                });
             }
-            Verb::Append(added) => self.replace(key, |cell| {
-                let (mut bytes, hash) = match cell {
-                    Some(Cell { value: Value::Grown(bytes), hash }) => (bytes, hash),
-                    Some(Cell { value, hash }) => (value.bytes().to_vec(), hash),
-                    None => (Vec::new(), 0),
-                };
-                if !bytes.is_empty() {
-                    bytes.push(b',');
-                }
-                bytes.extend_from_slice(added);
-                Cell { value: Value::Grown(bytes), hash: mix(hash, word(entry)) }
+            Verb::Append(added) => self.change(key, |cell| {
+                cell.value.grow(added);
+                cell.hash = mix(cell.hash, word(entry));
             }),
         }
         Answer::Written
     }
 
-    /// Gives a key another cell and keeps the hash of the whole in step.
-    fn replace(&mut self, key: &[u8], change: impl FnOnce(Option<Cell>) -> Cell) {
-        let name = key.iter().fold(key.len() as u64, |hash, &byte| mix(hash, u64::from(byte)));
-        let of = |cell: &Cell| mix(name, cell.hash);
-        match self.cells.get_mut(key) {
-            Some(place) => {
-                let gone = of(place);
-                let empty = Cell { value: Value::Grown(Vec::new()), hash: 0 };
-                *place = change(Some(std::mem::replace(place, empty)));
-                self.hash ^= gone ^ of(place);
-            }
-            None => {
-                let cell = change(None);
-                self.hash ^= of(&cell);
-                self.cells.insert(Box::from(key), cell);
-            }
+    /// Changes the cell of a key, an empty one if there is none, and keeps the hash of the whole in step.
+    fn change(&mut self, key: &[u8], change: impl FnOnce(&mut Cell)) {
+        if let Some(cell) = self.cells.get_mut(key) {
+            let gone = cell.whole();
+            change(cell);
+            self.hash ^= gone ^ cell.whole();
+            return;
         }
+        let name = key.iter().fold(key.len() as u64, |hash, &byte| mix(hash, u64::from(byte)));
+        let mut cell = Cell { value: Value::Grown(Vec::new()), hash: 0, name };
+        change(&mut cell);
+        self.hash ^= cell.whole();
+        self.cells.insert(Box::from(key), cell);
     }
 
     /// The value of a key.

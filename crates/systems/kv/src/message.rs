@@ -35,8 +35,8 @@ pub enum KvMessage {
     Raft {
         /// The session it is sent in.
         session: Session,
-        /// The message.
-        message: whitewater_raft::Message,
+        /// The message. Behind a pointer, as it is handed on many times between two servers.
+        message: Box<whitewater_raft::Message>,
     },
     /// A server asks a peer for a session.
     Connect {
@@ -328,7 +328,7 @@ mod tests {
         let mut message = whitewater_raft::Message::new(MessageKind::Append, 1, 2);
         (message.term, message.log_term, message.index, message.commit) = (2, 1, 11, commit);
         message.entries = vec![entry].into();
-        KvMessage::Raft { session: 0, message }
+        KvMessage::Raft { session: 0, message: Box::new(message) }
     }
 
     #[test]

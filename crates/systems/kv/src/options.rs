@@ -85,7 +85,7 @@ pub const SPECS: &[OptionSpec] = &[
     ),
     spec(
         "client-attempts",
-        number(1, 20),
+        number(2, 20),
         "10",
         true,
         "Attempts of a client at one request before it gives up.",

@@ -5,7 +5,7 @@
 
 use crate::command::{Operation, Text};
 use whitewater_raft::Payload;
-use whitewater_sim::{Digester, NodeId};
+use whitewater_sim::NodeId;
 
 /// Who asks for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,10 +120,17 @@ pub(crate) fn word(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |sum| u64::from_le_bytes(*sum))
 }
 
-fn checksum(bytes: &[u8]) -> u64 {
-    let mut digester = Digester::default();
-    digester.bytes(bytes);
-    digester.short()
+/// A checksum that any single change changes: each step is one to one in what it has and in what it takes.
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let step = |sum: u64, word: u64| (sum.rotate_left(23) ^ word).wrapping_mul(ODD);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let sum =
+        words.iter().fold(step(ODD, bytes.len() as u64), |sum, word| step(sum, u64::from_le_bytes(*word)));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let sum = step(sum, u64::from_le_bytes(last));
+    sum ^ sum >> 29
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@
 //! entries without their hard state: they may be of its term.
 
 use whitewater_raft::{Entry, EntryKind, HardState, Payload, Ready};
-use whitewater_sim::Digester;
 
 const HEAD_BYTES: usize = 8;
 const HARD_STATE: u8 = 1;
@@ -50,9 +49,7 @@ pub(crate) fn write(bytes: &mut Vec<u8>, ready: &Ready) {
 }
 
 fn checksum(body: &[u8]) -> u32 {
-    let mut digester = Digester::default();
-    digester.bytes(body);
-    digester.short() as u32
+    (crate::proposal::checksum(body) >> 32) as u32
 }
 
 /// Reads the parts of all records from the start of a file, up to the first record that is torn or damaged.

@@ -1,6 +1,7 @@
 //! The system as campaigns see it.
 
 use crate::command::parse;
+use crate::marks;
 use crate::message::KINDS;
 use crate::monitor::KvMonitor;
 use crate::node::KvNode;
@@ -14,16 +15,6 @@ pub struct Kv;
 
 /// The one there is.
 pub static KV: Kv = Kv;
-
-/// Everything a node can mark.
-const MARKS: &[&str] = &[
-    "append lost for want of a session",
-    "client too busy",
-    "halted by a failed sync",
-    "proposal overwritten by another leader",
-    "request given up before it was applied",
-    "session broken by a restart",
-];
 
 /// Ids of the bugs that can be planted.
 #[cfg(feature = "mutants")]
@@ -49,7 +40,7 @@ impl System for Kv {
     }
 
     fn marks(&self) -> &'static [&'static str] {
-        MARKS
+        marks::ALL
     }
 
     fn bugs(&self) -> &'static [&'static str] {
@@ -80,7 +71,7 @@ impl System for Kv {
         _options: &Options,
     ) -> (Target, String) {
         const CAMPAIGN: usize = 4;
-        let kind = draw.weighted(&[60, 15, 17, 6, 2]);
+        let kind = draw.weighted(&[66, 16, 12, 4, 2]);
         if kind == CAMPAIGN || script.clients == 0 {
             let server = draw.below(script.servers as u64) as usize;
             return (Target::Node(NodeId::server(server)), "campaign".to_owned());

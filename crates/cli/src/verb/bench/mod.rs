@@ -75,7 +75,8 @@ struct Measured {
     r#type: &'static str,
     name: &'static str,
     deliveries_per_second: u64,
-    runs_per_second: u64,
+    /// None for one long run.
+    runs_per_second: Option<u64>,
     simulated_seconds_per_second: u64,
     peak_memory_bytes: Option<u64>,
     rounds: u32,
@@ -130,7 +131,7 @@ fn measure(bench: &Bench, count: u32, systems: Systems) -> anyhow::Result<Measur
         r#type: "bench",
         name: bench.name,
         deliveries_per_second: rate(median.deliveries as f64),
-        runs_per_second: rate(median.runs as f64),
+        runs_per_second: (median.runs > 1).then(|| rate(median.runs as f64)),
         simulated_seconds_per_second: rate(median.simulated_seconds),
         peak_memory_bytes: peak_memory_bytes(),
         rounds: count,
@@ -223,15 +224,15 @@ fn peak_memory_bytes() -> Option<u64> {
 fn sentence(bench: &Bench, measured: &Measured) -> String {
     let memory =
         measured.peak_memory_bytes.map_or_else(String::new, |bytes| format!(", {} MiB at most", bytes >> 20));
+    let runs = measured.runs_per_second.map_or_else(String::new, |rate| format!(", {rate} runs/s"));
     let core = measured
         .deliveries_per_core_second
         .map_or_else(String::new, |rate| format!(", {rate} deliveries per second on the core"));
     format!(
-        "{} ({}): {} deliveries/s, {} runs/s, {} simulated seconds a second{core}{memory}; median of {}",
+        "{} ({}): {} deliveries/s{runs}, {} simulated seconds a second{core}{memory}; median of {}",
         bench.name,
         bench.about,
         measured.deliveries_per_second,
-        measured.runs_per_second,
         measured.simulated_seconds_per_second,
         measured.rounds
     )

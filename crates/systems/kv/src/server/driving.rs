@@ -1,32 +1,39 @@
 //! Doing what the core wants done: write, send, apply, answer, in the order that keeps promises.
 
 use super::{Hands, Server};
-use whitewater_raft::{Ready, Storage};
+use crate::marks;
+use whitewater_raft::{Ready, Role, Storage};
 use whitewater_sim::{Sync, Ticket};
 
 impl Server {
     /// Works off the core until it wants nothing more, or has to wait for the disk.
     pub(super) fn pump(&mut self, fx: &mut Hands<'_>) {
         while self.writing.is_none() && !self.halted && self.core.has_ready() {
-            let mut ready = std::mem::take(&mut self.ready);
+            let mut ready = self.ready.take().unwrap_or_default();
             self.core.ready_into(&mut ready);
             self.carry_out(ready, fx);
         }
         if self.writing.is_some() {
             // What came in meanwhile is in the core's log, though not in a Ready yet.
-            self.follow_log();
+            self.follow_log(fx);
+            if self.core.role() == Role::Leader && self.core.storage().hard_state().term < self.core.term() {
+                fx.mark(marks::WON_WHILE_WRITING);
+            }
         }
     }
 
     /// Brings what is shown of the log up to the core's.
-    fn follow_log(&mut self) {
-        if let Some(from) = self.spine.follow(self.core.unstable_entries()) {
-            self.durable = self.durable.min(from - 1);
+    fn follow_log(&mut self, fx: &mut Hands<'_>) {
+        if let Some(from) = self.spine.follow(self.core.unstable_entries())
+            && from <= self.durable
+        {
+            fx.mark(marks::DURABLE_CUT);
+            self.durable = from - 1;
         }
     }
 
-    fn carry_out(&mut self, mut ready: Ready, fx: &mut Hands<'_>) {
-        self.follow_log();
+    fn carry_out(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
+        self.follow_log(fx);
         // What promises nothing goes out before anything is durable: the leader writes while its followers write.
         let immediate = ready.immediate_messages().len();
         for message in ready.messages.drain(..immediate) {
@@ -40,12 +47,12 @@ impl Server {
         match synced {
             Ok(None) => self.finish(ready, fx),
             Ok(Some(Sync::Done)) => {
-                self.stored(&ready);
+                self.stored(&mut ready);
                 self.finish(ready, fx);
             }
             Ok(Some(Sync::Pending(ticket))) => {
                 self.writing = Some(ticket);
-                self.ready = ready;
+                self.ready = Some(ready);
             }
             Err(_) => self.halt(fx),
         }
@@ -57,13 +64,13 @@ impl Server {
             return;
         }
         self.writing = None;
-        let ready = std::mem::take(&mut self.ready);
-        self.stored(&ready);
+        let Some(mut ready) = self.ready.take() else { return };
+        self.stored(&mut ready);
         self.finish(ready, fx);
     }
 
     /// What the Ready stores would survive a crash now.
-    fn stored(&mut self, ready: &Ready) {
+    fn stored(&mut self, ready: &mut Ready) {
         let log = self.core.storage_mut();
         log.stored(ready);
         // Entries may have been replaced in the core's log while they were written.
@@ -75,7 +82,7 @@ impl Server {
     }
 
     /// What the Ready stores is durable: keep the promises, apply, and tell the core.
-    fn finish(&mut self, mut ready: Ready, fx: &mut Hands<'_>) {
+    fn finish(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
         for message in ready.messages.drain(..) {
             self.send(message, fx);
         }
@@ -83,10 +90,13 @@ impl Server {
             self.apply(entry, fx);
         }
         for read in ready.read_states.drain(..) {
+            if read.index > self.applied {
+                fx.mark(marks::READ_WAITED);
+            }
             self.requests.read_at(&read.context, read.index);
         }
         self.serve_reads(fx);
         self.core.advance();
-        self.ready = ready;
+        self.ready = Some(ready);
     }
 }

@@ -10,6 +10,7 @@ mod view;
 use crate::command::{Command, Reply};
 use crate::log::Log;
 use crate::machine::Machine;
+use crate::marks;
 use crate::message::{KvMessage, Session, core_id, first_session};
 use crate::node::KvNode;
 use crate::options::Settings;
@@ -48,8 +49,8 @@ pub struct Server {
     spine: Spine,
     /// Up to where what the spine shows is durable.
     durable: u64,
-    /// What the core wants done; kept while it is being written.
-    ready: Ready,
+    /// What the core wants done, while it is being written; at other times memory for the next one.
+    ready: Option<Box<Ready>>,
     /// The sync that `ready` waits for.
     writing: Option<Ticket>,
     ticking: Ticking,
@@ -57,6 +58,9 @@ pub struct Server {
     machine: Machine,
     applied: u64,
     requests: Requests,
+    /// Boxes of messages that came in, for messages that go out.
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    boxes: Vec<Box<whitewater_raft::Message>>,
     /// A sync failed and the process died of it; it is started again after a while.
     halted: bool,
     refusals: u32,
@@ -84,13 +88,14 @@ impl Server {
             core,
             durable: spine.last(),
             spine,
-            ready: Ready::default(),
+            ready: None,
             writing: None,
             ticking: Ticking::new(settings.tick, now, phase),
             outgoing: vec![Outgoing::new(); identity.servers],
             machine: Machine::default(),
             applied: 0,
             requests: Requests::default(),
+            boxes: Vec::new(),
             halted: false,
             refusals: 0,
             last_refusal: None,
@@ -111,6 +116,7 @@ impl Server {
     pub(crate) fn handle(&mut self, now: LocalTime, input: Input<KvNode>, fx: &mut Hands<'_>) {
         if self.halted {
             if matches!(input, Input::Timeout(KvTimer::Restart)) {
+                fx.mark(marks::STARTED_AGAIN);
                 *self = Server::start(self.identity.clone(), self.session + 1, now, fx);
             }
             return;
@@ -176,7 +182,6 @@ impl Server {
     fn halt(&mut self, fx: &mut Hands<'_>) {
         self.halted = true;
         self.writing = None;
-        fx.mark("halted by a failed sync");
         fx.cancel_timer(KvTimer::Tick);
         for peer in self.peers() {
             fx.cancel_timer(KvTimer::Connect(peer));

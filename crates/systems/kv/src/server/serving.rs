@@ -2,6 +2,7 @@
 
 use super::{Hands, Server};
 use crate::command::{Answer, Operation, Reply, Text};
+use crate::marks;
 use crate::message::{KvMessage, Outcome, Session, server};
 use crate::options::Reads;
 use crate::proposal::{Author, Verb, decode, encode};
@@ -49,6 +50,7 @@ impl Server {
         {
             // Its entry is still in the log: answer this attempt when it is applied.
             before.attempt = waiting.attempt;
+            fx.mark(marks::REQUEST_REPEATED);
             return;
         }
         if self.core.propose(body).is_err() {
@@ -103,7 +105,7 @@ impl Server {
                     }
                 }
                 (Author::Server(_), answer) => own_answer = answer,
-                (Author::Client(_), None) => fx.mark("request given up before it was applied"),
+                (Author::Client(_), None) => fx.mark(marks::REQUEST_GIVEN_UP),
             }
         }
         self.settle_overwritten(place, own_answer, fx);
@@ -114,7 +116,7 @@ impl Server {
         if self.identity.clients > 0
             && let Some((client, waiting)) = self.requests.take_overwritten(place)
         {
-            fx.mark("proposal overwritten by another leader");
+            fx.mark(marks::PROPOSAL_OVERWRITTEN);
             self.refuse(NodeId::client(client), waiting.attempt, fx);
         }
         if let Some((own, is_it)) = self.requests.take_own(place) {

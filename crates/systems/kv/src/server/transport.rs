@@ -1,6 +1,7 @@
 //! Sessions of a server, and what travels in them.
 
 use super::{Hands, Server};
+use crate::marks;
 use crate::message::{KvMessage, Session, core_id, server};
 use crate::options::Settings;
 use crate::timer::KvTimer;
@@ -8,20 +9,37 @@ use whitewater_check::{Refusal, RefusalReason};
 use whitewater_raft::{Message, MessageKind, StepError};
 use whitewater_sim::NodeId;
 
+/// Empty boxes that are kept for messages to come.
+const BOXES_MAX: usize = 64;
+
 impl Server {
     /// Sends a message of the core, if there is a session for it.
     pub(super) fn send(&mut self, message: Message, fx: &mut Hands<'_>) {
         let peer = server(message.to).expect("the core writes to members only");
         match self.outgoing[peer.position()].ready() {
-            Some(session) => fx.send(peer, KvMessage::Raft { session, message }),
+            Some(session) => {
+                let message = self.wrap(message);
+                fx.send(peer, KvMessage::Raft { session, message });
+            }
             None => {
                 if message.kind == MessageKind::Append {
-                    fx.mark("append lost for want of a session");
+                    fx.mark(marks::APPEND_WITHOUT_SESSION);
                 }
                 self.core.report_unreachable(message.to);
-                let lost = KvMessage::Raft { session: 0, message };
+                let lost = KvMessage::Raft { session: 0, message: Box::new(message) };
                 fx.discard(peer, lost, "session is not ready");
             }
+        }
+    }
+
+    /// Puts a message into a box, one that a message came in if there is one.
+    fn wrap(&mut self, message: Message) -> Box<Message> {
+        match self.boxes.pop() {
+            Some(mut wrapped) => {
+                *wrapped = message;
+                wrapped
+            }
+            None => Box::new(message),
         }
     }
 
@@ -29,15 +47,22 @@ impl Server {
         &mut self,
         from: NodeId,
         session: Session,
-        message: Message,
+        mut message: Box<Message>,
         fx: &mut Hands<'_>,
     ) {
         if session != self.session {
             fx.send(from, KvMessage::Broken { session, granted: self.session });
             return;
         }
+        if self.writing.is_some() {
+            fx.mark(marks::STEPPED_WHILE_WRITING);
+        }
         let kind = message.kind;
-        if let Err(error) = self.core.step(message) {
+        let content = std::mem::take(&mut *message);
+        if self.boxes.len() < BOXES_MAX {
+            self.boxes.push(message);
+        }
+        if let Err(error) = self.core.step(content) {
             fx.note(format_args!("refused: {error}"));
             self.refusals += 1;
             self.last_refusal = Some(Refusal { from, why: reason(kind, &error) });
@@ -75,7 +100,7 @@ impl Server {
     /// The peer was restarted and knows nothing of what was sent to it.
     pub(super) fn session_broken(&mut self, peer: NodeId, session: Session, fx: &mut Hands<'_>) {
         if self.outgoing[peer.position()].broken(session) {
-            fx.mark("session broken by a restart");
+            fx.mark(marks::SESSION_BROKEN);
             fx.cancel_timer(KvTimer::SessionReady(peer));
             self.core.report_unreachable(core_id(peer));
             self.connect(peer, fx);

@@ -1,0 +1,35 @@
+//! Situations worth meeting: campaigns count the runs that met them and say which were never met.
+
+/// Names every mark once, as a constant and in a list.
+macro_rules! marks {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        $($(#[$doc])* pub(crate) const $name: &str = $text;)*
+        /// Every mark a node can set.
+        pub(crate) const ALL: &[&str] = &[$($text),*];
+    };
+}
+
+marks! {
+    /// A leader's append was lost at the leader because there was no session with the follower.
+    APPEND_WITHOUT_SESSION = "append-without-session",
+    /// A peer answered that the session a message came in is gone.
+    SESSION_BROKEN = "session-broken-by-restart",
+    /// A process died of a failed sync and was started again.
+    STARTED_AGAIN = "started-again-after-failed-sync",
+    /// Entries that were durable were cut off for those of another leader.
+    DURABLE_CUT = "durable-entries-overwritten",
+    /// A message came in while the last Ready was being written.
+    STEPPED_WHILE_WRITING = "stepped-while-writing",
+    /// A server became leader while the last Ready was being written.
+    WON_WHILE_WRITING = "won-while-writing",
+    /// A client's entry stood where another leader's was committed.
+    PROPOSAL_OVERWRITTEN = "proposal-overwritten",
+    /// A client's request was applied after the client had gone on to the next one.
+    REQUEST_GIVEN_UP = "request-given-up-before-applied",
+    /// A request was proposed again at the same server, where its entry was in the log.
+    REQUEST_REPEATED = "request-repeated-at-its-server",
+    /// A read had its index before that was applied.
+    READ_WAITED = "read-waited-for-its-index",
+    /// A client had too much to do and refused an operation.
+    CLIENT_BUSY = "client-too-busy",
+}
