@@ -2,7 +2,7 @@
 
 use crate::failure::{FailureKind, FailureRecord};
 use std::collections::{BTreeMap, BTreeSet};
-use whitewater_sim::{Outcome, Span, System};
+use whitewater_sim::{Counters, Outcome, Span, System};
 
 /// Failures a summary keeps in full, the lowest runs first. Further ones are only counted, so that memory stays flat.
 pub const FAILURES_KEPT: usize = 1_000;
@@ -189,7 +189,7 @@ pub(crate) struct RunFigures {
     pub(crate) leader_changes: u64,
     pub(crate) crashes: u64,
     pub(crate) acknowledged_writes: u64,
-    pub(crate) faults: [(&'static str, u64); 9],
+    pub(crate) faults: [(&'static str, u64); Counters::FAULTS],
     pub(crate) marks: Vec<&'static str>,
     pub(crate) repeated: bool,
     pub(crate) excused: u64,
@@ -261,7 +261,7 @@ mod tests {
             leader_changes,
             crashes: 0,
             acknowledged_writes: 0,
-            faults: [("drop", leader_changes); 9],
+            faults: [("drop", leader_changes); Counters::FAULTS],
             marks: marks.to_vec(),
             repeated: leader_changes == 3,
             excused: 2,

@@ -25,7 +25,10 @@ mod world;
 
 pub use cluster::Cluster;
 pub use digest::{Digest, Digester, TraceHash};
-pub use disk::{CrashLoss, Disk, DiskError, DiskTiming, FileId, Sync, Ticket};
+pub use disk::{
+    CrashLoss, CrashStates, Disk, DiskContract, DiskCounts, DiskError, DiskFaults, DiskTiming, FaultBudget,
+    FileId, Sync, Ticket,
+};
 pub use draw::{Draw, Key, Keys, Site};
 pub use effects::{Effect, Effects};
 pub use id::{CLIENTS_MAX, Link, NodeId, SERVERS_MAX, SLOTS};

@@ -3,7 +3,7 @@
 //! Whatever a script leaves open, such as the delay of each message, follows from its seed. Everything here has a
 //! one-line text form; the grammar lives in the plan crate.
 
-use crate::disk::DiskTiming;
+use crate::disk::{DiskTiming, FaultBudget};
 use crate::id::NodeId;
 use crate::node::Role;
 use crate::time::{Span, Time};
@@ -264,9 +264,7 @@ impl Script {
                 self.network.delay_low, self.network.delay_high
             ));
         }
-        if self.disk.low > self.disk.high {
-            return Err(format!("sync {}..{}: the first is the longer one", self.disk.low, self.disk.high));
-        }
+        self.disk.validate()?;
         self.steps.iter().enumerate().try_for_each(|(at, step)| {
             step.check_moments().map_err(|wrong| format!("step {} {wrong}", at + 1))?;
             step.nodes().into_iter().try_for_each(|node| match self.has(node) {
@@ -274,6 +272,11 @@ impl Script {
                 false => Err(format!("step {} names {node}, which is not in the cluster", at + 1)),
             })
         })
+    }
+
+    /// Which servers' disks may lie or rot; it follows from the script alone.
+    pub fn fault_budget(&self) -> FaultBudget {
+        FaultBudget::draw(self.seed, self.servers, self.disk.faults)
     }
 
     /// Whether the cluster has that node.

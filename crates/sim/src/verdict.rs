@@ -1,6 +1,7 @@
 //! How a run ended, and everything a campaign keeps of it.
 
 use crate::digest::TraceHash;
+use crate::disk::DiskCounts;
 use crate::id::NodeId;
 use crate::time::{Span, Time};
 use crate::trace::Trace;
@@ -138,8 +139,8 @@ pub struct Counters {
     pub discarded: u64,
     /// Timers that went off.
     pub timers: u64,
-    /// Syncs that failed.
-    pub sync_failures: u64,
+    /// What disks did besides what they were asked for.
+    pub disks: DiskCounts,
     /// Operations given to nodes.
     pub operations: u64,
     /// Answers to operations.
@@ -149,8 +150,11 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Number of fault families.
+    pub const FAULTS: usize = 15;
+
     /// Fault families with how often each bit in the run.
-    pub fn faults(&self) -> [(&'static str, u64); 9] {
+    pub fn faults(&self) -> [(&'static str, u64); Counters::FAULTS] {
         [
             ("drop", self.dropped),
             ("duplicate", self.duplicated),
@@ -159,7 +163,13 @@ impl Counters {
             ("hold", self.held),
             ("crash", self.crashes),
             ("unsynced-lost", self.unsynced_lost),
-            ("sync-failed", self.sync_failures),
+            ("sync-failed", self.disks.syncs_failed),
+            ("call-failed", self.disks.failed),
+            ("full", self.disks.full),
+            ("stall", self.disks.stalled),
+            ("lie", self.disks.lied),
+            ("astray", self.disks.astray),
+            ("rot", self.disks.rotten),
             ("undeliverable", self.undeliverable),
         ]
     }

@@ -29,7 +29,7 @@ impl Setting {
     pub(crate) fn all_of(script: &Script) -> Vec<Setting> {
         let Script { seed, servers, clients, network, disk, steps: _, horizon, settle, limits } = script;
         let Network { delay_low, delay_high, loss, duplicate, reorder, reorder_window } = *network;
-        let DiskTiming { low, high, failures } = *disk;
+        let DiskTiming { low, high, failures, .. } = *disk;
         let Settle { limit, delay_high: settle_delay, power_cycle } = *settle;
         let Limits { events, queue, steps, time } = *limits;
         let is_zero = |setting: &Setting| match *setting {

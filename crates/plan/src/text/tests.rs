@@ -307,7 +307,7 @@ fn scripts() -> BoxedStrategy<Script> {
                 reorder: Ratio(shares[2]),
                 reorder_window,
             },
-            disk: DiskTiming { low: sync.0, high: sync.1, failures: shares[3] },
+            disk: DiskTiming { low: sync.0, high: sync.1, failures: shares[3], ..DiskTiming::default() },
             steps,
             horizon,
             settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },

@@ -222,6 +222,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     fn operate(&mut self, step: usize, target: Target, cause: EventId) {
         let Some(node) = self.resolve(target).filter(|&node| self.cluster.is_up(node)) else { return };
+        let busy_until = self.around(node).busy_until;
+        if busy_until > self.now {
+            return self.queue.push(busy_until, Pending::Open(step as u32));
+        }
         self.director.steps[step].began = true;
         let op = self.director.next_operation();
         let command = self.director.command(step).clone();
@@ -281,8 +285,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         (slot.node, slot.role) = (None, Role::None);
         slot.incarnation += 1;
         let incarnation = slot.incarnation;
+        let now = self.now;
         let around = self.around(node);
         around.timers.forget();
+        around.busy_until = now;
         let bits = around.disk.crash_bits(incarnation);
         let loss = around.disk.crash(&mut Draw::from_value(bits), losing == Losing::Unsynced);
         self.counters.unsynced_lost += u64::from(loss.changes > 0 && !self.cycling);

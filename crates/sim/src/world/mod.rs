@@ -71,6 +71,8 @@ enum Pending<N: Node> {
 /// What the world keeps for one node besides the node.
 struct Surroundings<N: Node> {
     disk: Disk,
+    /// Until when its disk keeps it from handling anything else.
+    busy_until: Time,
     timers: Timers<N::Timer>,
     draws: NodeDraws,
     names: Names,
@@ -111,11 +113,13 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let director = Director::new(script)?;
         let cluster = Cluster::new(script.servers, script.clients);
         let keys = Keys::new(script.seed);
+        let budget = script.fault_budget();
         let mut around: Vec<Option<Surroundings<N>>> = (0..SLOTS).map(|_| None).collect();
         for node in cluster.nodes() {
             let entity = node.index() as u32;
             around[node.index()] = Some(Surroundings {
-                disk: Disk::new(script.disk, keys.key(Site::DISK, entity)),
+                disk: Disk::new(budget.disk_of(node, script.disk), keys.key(Site::DISK, entity)),
+                busy_until: Time::ZERO,
                 timers: Timers::new(keys.key(Site::TIMER, entity)),
                 draws: NodeDraws::new(keys.key(Site::NODE, entity)),
                 names: Names::new(),
@@ -166,6 +170,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     }
 
     fn handle(&mut self, pending: Pending<N>) {
+        let Some(pending) = self.not_busy(pending) else { return };
         match pending {
             Pending::Packet(packet) => self.deliver(packet),
             Pending::Timer { node, place, generation, cause } => {
@@ -181,6 +186,22 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             Pending::Again(step) => self.repeat_step(step as usize),
             Pending::Close(step) => self.close_step(step as usize, EventId::NONE),
         }
+    }
+
+    /// What is meant for a node that waits for its disk comes again when that is over.
+    #[inline]
+    fn not_busy(&mut self, pending: Pending<N>) -> Option<Pending<N>> {
+        let node = match &pending {
+            Pending::Packet(packet) => packet.to,
+            Pending::Timer { node, .. } | Pending::Sync { node, .. } | Pending::Held { node, .. } => *node,
+            Pending::Open(_) | Pending::Again(_) | Pending::Close(_) => return Some(pending),
+        };
+        let until = self.around(node).busy_until;
+        if until <= self.now {
+            return Some(pending);
+        }
+        self.queue.push(until, pending);
+        None
     }
 
     #[inline]
@@ -210,6 +231,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     fn finish(mut self) -> Outcome {
         self.record_final_states();
+        self.around.iter().flatten().for_each(|around| self.counters.disks.add(around.disk.counts()));
         let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
         Outcome {
             verdict: self.verdict.unwrap_or(Verdict::Pass),

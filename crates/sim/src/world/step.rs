@@ -8,7 +8,7 @@ use crate::monitor::{Monitor, Seen, What};
 use crate::node::{Boot, Input, Kind, Message, Node, OpId, Role, Timer};
 use crate::panics::{Fault, guard};
 use crate::script::{Condition, Target};
-use crate::time::{LocalTime, Time};
+use crate::time::{LocalTime, Span, Time};
 use crate::timers::Due;
 use crate::trace::{EventId, EventKind};
 use crate::verdict::{Limit, Verdict};
@@ -80,7 +80,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             return;
         }
         let Some(done) = self.around(node).disk.complete(ticket) else { return };
-        self.counters.sync_failures += u64::from(!done);
         self.hash.word(self.now.nanos());
         self.hash.word(2 << 40 | u64::from(done) << 8 | node.index() as u64);
         let text = if done { format_args!("done {ticket}") } else { format_args!("FAILED {ticket}") };
@@ -144,6 +143,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let window = self.window();
         let now = LocalTime::from_nanos(self.now.nanos());
         let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
+        around.disk.set_now(self.now);
         self.outbox.effects.clear();
         self.outbox.steps = 0;
         let mut fx = Effects {
@@ -240,13 +240,16 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             }
         }
         self.outbox.effects = effects;
-        if self.around(node).disk.has_asked() {
+        let now = self.now;
+        let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
+        let busy = around.disk.take_busy();
+        if busy > Span::ZERO {
+            around.busy_until = now + busy;
+        }
+        if around.disk.has_asked() {
             let incarnation = self.cluster.incarnation(node);
-            let now = self.now;
-            let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
-            for sync in around.disk.take_asked() {
-                let pending = Pending::Sync { node, incarnation, ticket: sync.ticket, cause: event };
-                self.queue.push(now + sync.delay, pending);
+            for (ticket, delay) in around.disk.take_asked() {
+                self.queue.push(now + delay, Pending::Sync { node, incarnation, ticket, cause: event });
             }
         }
     }

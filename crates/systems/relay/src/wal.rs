@@ -122,7 +122,7 @@ mod tests {
 
     fn disk(latency: u64) -> Disk {
         let span = Span::from_millis(latency);
-        Disk::new(DiskTiming { low: span, high: span, failures: 0 }, Key::default())
+        Disk::new(DiskTiming { low: span, high: span, ..DiskTiming::default() }, Key::default())
     }
 
     fn own(lsn: u32) -> Entry {

@@ -1,0 +1,170 @@
+//! What a disk does besides what it is asked for: time it takes, calls that fail, room that runs out, lies, rot.
+//!
+//! Every decision is drawn at the number of its call, so none shifts another.
+
+use super::{Disk, DiskError, DiskTiming, FileId, PendingSync, SyncFate};
+use crate::draw::{scale, spread};
+use crate::time::{Span, Time};
+
+/// Addresses of decisions under a disk's key. Numbers are never reused: they are part of what a seed means.
+mod address {
+    pub(super) const SYNC_FAILS: u64 = 1;
+    pub(super) const SYNC_TIME: u64 = 2;
+    // 3 is what a crash keeps.
+    pub(super) const STALL: u64 = 4;
+    pub(super) const BUSY: u64 = 5;
+    pub(super) const WRITE_FAILS: u64 = 6;
+    pub(super) const READ_FAILS: u64 = 7;
+    pub(super) const FULL: u64 = 8;
+    pub(super) const LIE: u64 = 9;
+    pub(super) const LOST_WRITE: u64 = 10;
+    pub(super) const MISDIRECTED: u64 = 11;
+    pub(super) const MISDIRECTED_TO: u64 = 12;
+    pub(super) const ROT: u64 = 13;
+    pub(super) const ROT_PLACE: u64 = 14;
+    pub(super) const CACHE_KEEPS: u64 = 15;
+}
+
+/// Windows in which a disk is full last 2 to this power nanoseconds: 268 ms.
+const FULL_WINDOW_LOG2: u32 = 28;
+
+impl Disk {
+    fn happens(&self, address: u64, share: u16) -> bool {
+        share > 0 && scale(self.key.at(address, self.calls), 65_536) < u64::from(share)
+    }
+
+    /// Counts a failure.
+    #[cold]
+    pub(super) fn failed(&mut self) -> DiskError {
+        self.counts.failed += 1;
+        DiskError::Failed
+    }
+
+    /// Adds the time of a call that is over when it returns.
+    pub(super) fn take_time(&mut self) {
+        let (low, high) = (self.timing.busy_low, self.timing.busy_high);
+        if high > Span::ZERO {
+            let time = spread(self.key.at(address::BUSY, self.calls), low.nanos(), high.nanos());
+            self.busy = self.busy + Span::from_nanos(time);
+        }
+    }
+
+    /// Decides whether a call may write `growth` more bytes.
+    pub(super) fn before_write(&mut self, growth: usize) -> Result<(), DiskError> {
+        if self.plain {
+            return Ok(());
+        }
+        self.take_time();
+        if self.happens(address::WRITE_FAILS, self.timing.write_failures) {
+            return Err(self.failed());
+        }
+        if growth > 0 && self.is_full(growth) {
+            self.counts.full += 1;
+            return Err(DiskError::Full);
+        }
+        Ok(())
+    }
+
+    fn is_full(&self, growth: usize) -> bool {
+        let DiskTiming { full, capacity_bytes, .. } = self.timing;
+        let window = self.now.nanos() >> FULL_WINDOW_LOG2;
+        if full > 0 && scale(self.key.at(address::FULL, window), 65_536) < u64::from(full) {
+            return true;
+        }
+        capacity_bytes > 0 && self.used_bytes() + growth as u64 > capacity_bytes
+    }
+
+    fn used_bytes(&self) -> u64 {
+        self.directory.names().iter().map(|&(_, file)| self.len(file) as u64).sum()
+    }
+
+    /// The write that comes now may never reach its place, or reach another.
+    pub(super) fn misplace(&mut self, file: FileId, offset: usize, length: usize) {
+        let faults = self.timing.faults;
+        let misdirected = self.happens(address::MISDIRECTED, faults.misdirected);
+        if length == 0 || !(misdirected || self.happens(address::LOST_WRITE, faults.lost_writes)) {
+            return;
+        }
+        self.counts.astray += 1;
+        let bits = self.key.at(address::MISDIRECTED_TO, self.calls);
+        let file = &mut self.files[file.0 as usize];
+        let went_to = misdirected.then(|| scale(bits, file.bytes.len() as u64 + 1) as usize);
+        let old = file.bytes[offset..file.bytes.len().min(offset + length)].to_vec();
+        file.misplace(offset, &old, length, went_to);
+    }
+
+    pub(super) fn fate_of_sync(&mut self) -> SyncFate {
+        if self.happens(address::SYNC_FAILS, self.timing.failures) {
+            SyncFate::Fails
+        } else if self.happens(address::LIE, self.timing.faults.lies) {
+            self.counts.lied += 1;
+            SyncFate::Lies
+        } else {
+            SyncFate::Done
+        }
+    }
+
+    pub(super) fn time_of_sync(&mut self) -> Span {
+        let (low, high) = (self.timing.low, self.timing.high);
+        let time = spread(self.key.at(address::SYNC_TIME, self.calls), low.nanos(), high.nanos());
+        let stalls = self.happens(address::STALL, self.timing.stalls);
+        self.counts.stalled += u64::from(stalls);
+        let stall = if stalls { self.timing.stall } else { Span::ZERO };
+        Span::from_nanos(time) + stall
+    }
+
+    /// A sync has failed: what it was to make durable is lost. A disk with sectors may go on showing it until the
+    /// cache is dropped.
+    pub(super) fn lose_dirty(&mut self, sync: PendingSync) {
+        self.counts.syncs_failed += 1;
+        let cache_keeps =
+            self.timing.sector_bytes > 0 && self.key.at(address::CACHE_KEEPS, sync.changes) & 1 == 1;
+        self.files[sync.file.0 as usize].lose_dirty(cache_keeps);
+    }
+
+    pub(super) fn before_load(&mut self, file: FileId) -> Result<(), DiskError> {
+        self.take_time();
+        if self.happens(address::READ_FAILS, self.timing.read_failures) {
+            return Err(self.failed());
+        }
+        let rots = self.happens(address::ROT, self.timing.faults.rot);
+        let bits = self.key.at(address::ROT_PLACE, self.calls);
+        let file = &mut self.files[file.0 as usize];
+        file.drop_cache();
+        if rots && !file.bytes.is_empty() && file.dirty() == 0 {
+            self.counts.rotten += 1;
+            let place = scale(bits, file.bytes.len() as u64 * 8);
+            file.bytes[(place / 8) as usize] ^= 1 << (place % 8);
+        }
+        Ok(())
+    }
+
+    /// Gives back the bytes of files that no name leads to any more.
+    pub(super) fn free_nameless(&mut self) {
+        let names = self.directory.names();
+        for (position, file) in self.files.iter_mut().enumerate() {
+            let nameless = !names.iter().any(|(_, id)| id.0 as usize == position);
+            if nameless && (!file.bytes.is_empty() || file.dirty() > 0) {
+                *file = super::File::default();
+            }
+        }
+    }
+
+    /// What time it is, for faults that last.
+    #[inline]
+    pub(crate) fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    /// Time the calls since the last question have taken.
+    #[inline]
+    pub(crate) fn take_busy(&mut self) -> Span {
+        std::mem::take(&mut self.busy)
+    }
+
+    /// Faults are over: the disk is as slow as before, and otherwise as it should be.
+    pub(crate) fn heal(&mut self) {
+        self.timing = self.timing.healed();
+        self.plain = self.timing.is_plain();
+    }
+}
