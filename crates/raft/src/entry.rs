@@ -23,6 +23,18 @@ pub struct Payload(Option<Arc<[u8]>>);
 impl Payload {
     /// The empty payload.
     pub const EMPTY: Payload = Payload(None);
+
+    /// These bytes, without a copy.
+    #[inline]
+    pub fn shared(bytes: Arc<[u8]>) -> Payload {
+        if bytes.is_empty() { Payload::EMPTY } else { Payload(Some(bytes)) }
+    }
+
+    /// The bytes, without a copy unless there are none.
+    #[inline]
+    pub fn share(&self) -> Arc<[u8]> {
+        self.0.clone().unwrap_or_default()
+    }
 }
 
 impl Deref for Payload {

@@ -115,6 +115,12 @@ impl<S: Storage> RawNode<S> {
         &self.raft.log.unstable.entries
     }
 
+    /// The last index of the snapshot that is on its way to the storage, if there is one: the log begins behind it.
+    #[inline]
+    pub fn installing_snapshot(&self) -> Option<u64> {
+        self.raft.log.unstable.snapshot.as_ref().map(|snapshot| snapshot.index)
+    }
+
     /// The term of the entry at `index`, from `first_index() - 1` on; `None` outside of the log, or if reading fails.
     pub fn term_at(&self, index: u64) -> Option<u64> {
         self.raft.log.term(index).ok()

@@ -9,6 +9,8 @@ pub struct Entry {
     pub index: u64,
     /// Term of the leader that made it.
     pub term: u64,
+    /// How its owner reads the payload, by numbers of the owner's own.
+    pub kind: u8,
     /// What it carries; the log never looks inside.
     pub payload: Arc<[u8]>,
 }

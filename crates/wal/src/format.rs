@@ -35,7 +35,7 @@
 //! 4   index and term of a snapshot that comes into force
 //! 8   (with 4) the log before that snapshot is given up
 //! 16  index of the first entry, term of the one before it, number of entries (4 bytes), and for each entry its term,
-//!     its length in bytes (4 bytes) and its bytes. They replace whatever the log has from their first index on.
+//!     its kind (1 byte), its length in bytes (4 bytes) and its bytes. They replace whatever the log has from their first index on.
 //! ```
 //!
 //! A snapshot file: magic "WWS1", 4 bytes for the length of the metadata, checksum of everything behind it, index,
@@ -114,6 +114,7 @@ pub(crate) fn put_record(bytes: &mut Vec<u8>, head: (u64, u64, u64), record: &Re
         bytes.extend((entries.len() as u32).to_le_bytes());
         for entry in entries.iter() {
             bytes.extend(entry.term.to_le_bytes());
+            bytes.push(entry.kind);
             bytes.extend((entry.payload.len() as u32).to_le_bytes());
             bytes.extend_from_slice(&entry.payload);
         }
@@ -284,9 +285,9 @@ impl<'a> Reader<'a> {
         let count = self.half()?;
         let mut entries = Vec::new();
         for index in (first..).take(count as usize) {
-            let term = self.word()?;
+            let (term, kind) = (self.word()?, self.take(1)?[0]);
             let length = self.half()? as usize;
-            entries.push(Entry { index, term, payload: self.take(length)?.into() });
+            entries.push(Entry { index, term, kind, payload: self.take(length)?.into() });
         }
         Some(Suffix { first, previous_term, entries: entries.into() })
     }

@@ -1,10 +1,11 @@
 //! A replicated key-value store on the Raft core, over transport sessions, with clients that retry.
 //!
-//! Servers keep the log of [`whitewater_raft`] on their disk and answer clients when an entry is applied. Between two
+//! Servers keep the log of [`whitewater_raft`] in a [`whitewater_wal`] on their disk, give it up behind snapshots, and answer clients when an entry is applied. Between two
 //! servers lies a session that has to be started before anything passes, and again whenever the peer was restarted.
 
 mod client;
 mod command;
+mod image;
 mod log;
 mod machine;
 mod marks;
@@ -13,7 +14,6 @@ mod monitor;
 mod node;
 mod options;
 mod proposal;
-mod record;
 mod requests;
 mod server;
 mod session;

@@ -1,111 +1,221 @@
-//! The durable log: a file of records on the disk, and its contents in memory for the core to read.
+//! The durable log of a server: what the core reads from the write-ahead log, and what the core wants written.
 //!
-//! One append-only file holds everything: hard states and entries, each record overriding older ones. Recovery reads
-//! it from the start and cuts off what was torn.
+//! The write-ahead log holds in memory what was written; the core asks only for what it was told is durable, as
+//! everything behind that it has itself.
 
-use crate::record::{self, Part, Reader};
-use whitewater_raft::{ConfState, Entry, HardState, NodeId, Ready, Snapshot, Storage, StorageError, fitting};
-use whitewater_sim::{Disk, DiskError, FileId, Sync};
+use crate::image::{self, Image};
+use std::cell::Cell;
+use std::sync::Arc;
+use whitewater_raft::{
+    ConfState, Entry, EntryKind, HardState, NodeId, Payload, Ready, Snapshot, Storage, StorageError,
+};
+use whitewater_sim::{Disk, Ticket};
+use whitewater_wal::{Durability, Options, Recovered, Synced, Wal, WalError};
 
-/// The log of one server. What it holds in memory is what is durable.
+/// The log of one server.
 #[derive(Debug)]
 pub struct Log {
-    file: FileId,
-    /// Bytes on their way to the file.
-    scratch: Vec<u8>,
+    wal: Wal,
+    /// The hard state that is durable.
     hard_state: HardState,
-    membership: ConfState,
-    /// Entry i stands at place i - 1.
-    entries: Vec<Entry>,
+    /// The members of a cluster without history.
+    founders: ConfState,
+    /// Entries on their way to the write-ahead log.
+    scratch: Vec<whitewater_wal::Entry>,
+    /// How often a snapshot is refused before it is given.
+    refusals: u32,
+    /// How often it was refused since one was given.
+    refused: Cell<u32>,
+}
+
+/// What a new log is made with.
+#[derive(Clone, Debug)]
+pub(crate) struct Making {
+    /// The members of a cluster without history.
+    pub(crate) founders: Vec<NodeId>,
+    /// How often a snapshot is refused before it is given.
+    pub(crate) refusals: u32,
+    /// How the write-ahead log is kept.
+    pub(crate) options: Options,
 }
 
 impl Log {
-    /// Reads the log from the disk, and cuts off a torn tail. `voters` are the members of the cluster.
-    pub fn recover(disk: &mut Disk, voters: Vec<NodeId>) -> Log {
-        let file = disk.open("log");
-        let membership = ConfState { voters, ..ConfState::default() };
-        let mut log = Log {
-            file,
-            scratch: Vec::new(),
-            hard_state: HardState::default(),
-            membership,
-            entries: Vec::new(),
-        };
-        let mut reader = Reader::new(disk.read(file));
-        for part in reader.by_ref() {
-            match part {
-                Part::HardState(state) => log.hard_state = state,
-                Part::Entry(entry) => {
-                    log.cut(entry.index);
-                    log.entries.push(entry);
-                }
-            }
-        }
-        let good_bytes = reader.good_bytes();
-        if good_bytes < disk.len(file) {
-            // The next sync makes the cut durable along with what is written behind it.
-            disk.truncate(file, good_bytes).expect("the file is longer than that");
-        }
+    /// Reads the log from the disk after the machine was started.
+    ///
+    /// # Errors
+    /// The disk failed, or what was durable is damaged.
+    pub(crate) fn open(disk: &mut Disk, making: Making) -> Result<(Log, Recovered), WalError> {
+        let (wal, recovered) = Wal::open(disk, making.options.clone())?;
+        Ok((Log::new(wal, making), recovered))
+    }
+
+    /// Reads the log from the disk after the process alone was started, and says when what it read is durable.
+    ///
+    /// # Errors
+    /// As [`Log::open`], or a sync failed.
+    pub(crate) fn reopen(disk: &mut Disk, making: Making) -> Result<(Log, Recovered, Durability), WalError> {
+        let (wal, recovered, durability) = Wal::reopen(disk, making.options.clone())?;
+        Ok((Log::new(wal, making), recovered, durability))
+    }
+
+    /// A log on an empty disk, for a server that cannot read its own yet.
+    pub(crate) fn nothing(making: Making) -> Log {
+        let (log, _) = Log::open(&mut Disk::default(), making).expect("an empty disk reads well");
         log
     }
 
-    /// Writes what a Ready wants stored. The log in memory stays as it is until [`Log::stored`].
+    fn new(wal: Wal, making: Making) -> Log {
+        let Making { founders: voters, refusals, .. } = making;
+        let founders = ConfState { voters, ..ConfState::default() };
+        let mut log = Log {
+            wal,
+            hard_state: HardState::default(),
+            founders,
+            scratch: Vec::new(),
+            refusals,
+            refused: Cell::new(0),
+        };
+        log.stored();
+        log
+    }
+
+    /// Writes what a Ready wants stored, and says when it is durable. A commit index alone may be lost: it goes out with
+    /// whatever is synced next.
     ///
     /// # Errors
-    /// The disk failed; what was written is lost.
-    pub fn write(&mut self, ready: &Ready, disk: &mut Disk) -> Result<(), DiskError> {
-        record::write(&mut self.scratch, ready);
-        if !self.scratch.is_empty() {
-            disk.append(self.file, &self.scratch)?;
+    /// As [`Wal::append`] and [`Wal::install_snapshot`].
+    pub(crate) fn write(&mut self, ready: &Ready, disk: &mut Disk) -> Result<Durability, WalError> {
+        let hard_state = ready.hard_state.map(|HardState { term, vote, commit }| {
+            whitewater_wal::HardState { term, vote, commit }
+        });
+        self.scratch.clear();
+        self.scratch.extend(ready.entries.iter().map(written));
+        match (&ready.snapshot, hard_state) {
+            (Some(snapshot), _) => {
+                self.wal.install_snapshot(disk, stored_form(snapshot), hard_state, &self.scratch)
+            }
+            (None, _) if ready.must_sync => self.wal.append(disk, hard_state, &self.scratch),
+            (None, Some(commit)) => self.wal.note(disk, commit).map(|()| Durability::Now),
+            (None, None) => Ok(Durability::Now),
         }
-        Ok(())
     }
 
-    /// Asks for everything that was written to be durable.
+    /// Everything written so far is durable.
+    pub(crate) fn stored(&mut self) {
+        let whitewater_wal::HardState { term, vote, commit } = self.wal.hard_state();
+        // A snapshot is made of what is committed, whether or not the commit index came to the disk.
+        self.hard_state = HardState { term, vote, commit: commit.max(self.snapshot_index()) };
+    }
+
+    /// A ticket has come back.
     ///
     /// # Errors
-    /// The disk failed; what was written since the last sync is lost.
-    pub fn sync(&mut self, disk: &mut Disk) -> Result<Sync, DiskError> {
-        disk.sync(self.file)
+    /// As [`Wal::synced`].
+    pub(crate) fn synced(&mut self, disk: &mut Disk, ticket: Ticket) -> Result<Synced, WalError> {
+        self.wal.synced(disk, ticket)
     }
 
-    /// Takes over the entries and the hard state that a Ready had stored: they are durable now.
-    pub fn stored(&mut self, ready: &mut Ready) {
-        if let Some(state) = ready.hard_state {
-            self.hard_state = state;
-        }
-        if let Some(first) = ready.entries.first() {
-            self.cut(first.index);
-            self.entries.append(&mut ready.entries);
-        }
+    /// A ticket has come back with a failure: whether the log must be read anew from the disk. `None` if the ticket is
+    /// none of this log's.
+    pub(crate) fn sync_failed(&mut self, disk: &mut Disk, ticket: Ticket) -> Option<bool> {
+        self.wal.sync_failed(disk, ticket).then(|| self.wal.is_poisoned())
     }
 
-    /// Makes room for an entry at `index`: what is there and behind it is cut off.
-    fn cut(&mut self, index: u64) {
-        let keep = index as usize - 1;
-        debug_assert!(keep <= self.entries.len(), "entries leave a gap in the log");
-        self.entries.truncate(keep);
+    /// Stores a snapshot of what the log has led to.
+    ///
+    /// # Errors
+    /// As [`Wal::save_snapshot`].
+    pub(crate) fn save(&mut self, disk: &mut Disk, snapshot: &Snapshot) -> Result<Durability, WalError> {
+        self.wal.save_snapshot(disk, stored_form(snapshot))
+    }
+
+    /// Whether a snapshot is being stored.
+    pub(crate) fn is_saving(&self) -> bool {
+        self.wal.is_storing()
+    }
+
+    /// Gives up entries up to `index`, as far as a snapshot covers them.
+    pub(crate) fn compact(&mut self, disk: &mut Disk, index: u64) {
+        // What cannot be given up now is tried again after the next snapshot; nothing depends on it.
+        let _ = self.wal.compact(disk, index.min(self.snapshot_index()));
+    }
+
+    /// The state machine as the snapshot has it, if there is one.
+    pub(crate) fn image(&self) -> Option<Image> {
+        let snapshot = self.wal.snapshot()?;
+        let image = image::read(&snapshot.data).expect("a snapshot with a right checksum is one of ours");
+        Some(Image { index: snapshot.index, term: snapshot.term, ..image })
+    }
+
+    /// Index of the last entry the snapshot covers, 0 without one.
+    pub fn snapshot_index(&self) -> u64 {
+        self.wal.snapshot().map_or(0, |snapshot| snapshot.index)
     }
 
     /// The durable hard state.
+    #[inline]
     pub fn hard_state(&self) -> HardState {
         self.hard_state
     }
 
-    /// Every durable entry, in order.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
+    /// Entries behind an index, durable or not.
+    pub(crate) fn entries_after(&self, index: u64) -> impl Iterator<Item = Entry> {
+        self.wal.entries(index + 1, self.last() + 1).map(read)
     }
 
-    /// Index of the last durable entry, 0 if there is none.
+    /// Index of the last entry written.
     pub fn last(&self) -> u64 {
-        self.entries.len() as u64
+        self.wal.last_index()
+    }
+
+    /// Index of the first entry that was not given up.
+    pub fn first(&self) -> u64 {
+        self.wal.first_index()
+    }
+
+    /// The membership as of the snapshot.
+    pub(crate) fn membership(&self) -> ConfState {
+        match self.wal.snapshot() {
+            Some(snapshot) => {
+                image::read_members(&snapshot.metadata).expect("a snapshot with a right checksum is one of ours")
+            }
+            None => self.founders.clone(),
+        }
+    }
+}
+
+/// An entry as the write-ahead log keeps it.
+fn written(entry: &Entry) -> whitewater_wal::Entry {
+    whitewater_wal::Entry {
+        index: entry.index,
+        term: entry.term,
+        kind: entry.kind as u8,
+        payload: entry.data.share(),
+    }
+}
+
+/// An entry as the core knows it.
+fn read(entry: &whitewater_wal::Entry) -> Entry {
+    let kind = match entry.kind {
+        0 => EntryKind::Normal,
+        1 => EntryKind::ConfChange,
+        _ => EntryKind::ConfChangeV2,
+    };
+    Entry { term: entry.term, index: entry.index, kind, data: Payload::shared(Arc::clone(&entry.payload)) }
+}
+
+fn stored_form(snapshot: &Snapshot) -> whitewater_wal::Snapshot {
+    whitewater_wal::Snapshot {
+        index: snapshot.index,
+        term: snapshot.term,
+        metadata: image::members(&snapshot.conf_state).into(),
+        data: snapshot.data.share(),
     }
 }
 
 impl Storage for Log {
     fn initial_state(&self) -> Result<(HardState, ConfState), StorageError> {
-        Ok((self.hard_state, self.membership.clone()))
+        Ok((self.hard_state, self.membership()))
     }
 
     fn entries(
@@ -115,24 +225,33 @@ impl Storage for Log {
         size_max_bytes: u64,
         into: &mut Vec<Entry>,
     ) -> Result<(), StorageError> {
-        if low == 0 {
+        if low < self.first() {
             return Err(StorageError::Compacted);
         }
-        let range = low as usize - 1..high as usize - 1;
-        let entries = self.entries.get(range).ok_or(StorageError::Unavailable)?;
-        into.extend_from_slice(&entries[..fitting(entries, size_max_bytes)]);
+        if high > self.last() + 1 {
+            return Err(StorageError::Unavailable);
+        }
+        let (start, mut size_bytes) = (into.len(), 0);
+        for entry in self.wal.entries(low, high).map(read) {
+            size_bytes += entry.encoded_size_bytes();
+            if size_bytes > size_max_bytes && into.len() > start {
+                break;
+            }
+            into.push(entry);
+        }
         Ok(())
     }
 
     fn term(&self, index: u64) -> Result<u64, StorageError> {
-        if index == 0 {
-            return Ok(0);
+        match self.wal.term(index) {
+            Some(term) => Ok(term),
+            None if index < self.first() => Err(StorageError::Compacted),
+            None => Err(StorageError::Unavailable),
         }
-        self.entries.get(index as usize - 1).map(|entry| entry.term).ok_or(StorageError::Unavailable)
     }
 
     fn first_index(&self) -> Result<u64, StorageError> {
-        Ok(1)
+        Ok(self.first())
     }
 
     fn last_index(&self) -> Result<u64, StorageError> {
@@ -140,7 +259,17 @@ impl Storage for Log {
     }
 
     fn snapshot(&self, _request_index: u64, _to: NodeId) -> Result<Snapshot, StorageError> {
-        // Nothing is ever compacted, so nobody needs one.
-        Err(StorageError::SnapshotTemporarilyUnavailable)
+        if self.refused.get() < self.refusals {
+            self.refused.set(self.refused.get() + 1);
+            return Err(StorageError::SnapshotTemporarilyUnavailable);
+        }
+        self.refused.set(0);
+        let snapshot = self.wal.snapshot().ok_or(StorageError::SnapshotTemporarilyUnavailable)?;
+        Ok(Snapshot {
+            index: snapshot.index,
+            term: snapshot.term,
+            conf_state: self.membership(),
+            data: Payload::shared(Arc::clone(&snapshot.data)),
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The state machine: values by key, and the last request of every client with its answer.
 
 use crate::command::{Answer, Text};
+use crate::image::Bytes;
 use crate::proposal::{Author, Verb, decode, word};
 use std::collections::BTreeMap;
 use whitewater_raft::Payload;
@@ -101,7 +102,7 @@ impl Machine {
         }
         let answer = self.carry_out(entry, proposal.key, proposal.verb);
         let before = self.clients[client].as_ref().map_or(0, |last| last.number);
-        self.hash ^= mix(1 << 32 | client as u64, before) ^ mix(1 << 32 | client as u64, number);
+        self.hash ^= seat(client, before) ^ seat(client, number);
         self.clients[client] = Some(Last { number, answer: answer.clone() });
         Some(Applied { author, number, answer: Some(answer) })
     }
@@ -135,8 +136,7 @@ impl Machine {
             self.hash ^= gone ^ cell.whole();
             return;
         }
-        let name = key.iter().fold(key.len() as u64, |hash, &byte| mix(hash, u64::from(byte)));
-        let mut cell = Cell { value: Value::Grown(Vec::new()), hash: 0, name };
+        let mut cell = Cell { value: Value::Grown(Vec::new()), hash: 0, name: name_of(key) };
         change(&mut cell);
         self.hash ^= cell.whole();
         self.cells.insert(Box::from(key), cell);
@@ -147,10 +147,82 @@ impl Machine {
         self.cells.get(key).map(|cell| Text::new(cell.value.bytes()))
     }
 
+    /// Writes the whole state behind `bytes`, see the module `image`.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend((self.cells.len() as u32).to_le_bytes());
+        for (key, cell) in &self.cells {
+            bytes.push(key.len() as u8);
+            bytes.extend_from_slice(key);
+            bytes.extend(cell.hash.to_le_bytes());
+            put(bytes, cell.value.bytes());
+        }
+        for last in &self.clients {
+            bytes.extend(last.as_ref().map_or(0, |last| last.number).to_le_bytes());
+            match last.as_ref().map(|last| &last.answer) {
+                None => {}
+                Some(Answer::Written) => bytes.push(1),
+                Some(Answer::Differs) => bytes.push(2),
+                Some(Answer::Value(None)) => bytes.push(3),
+                Some(Answer::Value(Some(value))) => {
+                    bytes.push(4);
+                    put(bytes, value.bytes());
+                }
+            }
+        }
+    }
+
+    /// Reads what [`Machine::write`] has written. `None` if it has not.
+    pub(crate) fn read(bytes: &mut Bytes<'_>) -> Option<Machine> {
+        let mut machine = Machine::default();
+        for _ in 0..bytes.length()? {
+            let length = bytes.byte()?;
+            let key = bytes.take(usize::from(length))?;
+            let hash = bytes.word()?;
+            let length = bytes.length()?;
+            let value = Value::Grown(bytes.take(length)?.to_vec());
+            let cell = Cell { value, hash, name: name_of(key) };
+            machine.hash ^= cell.whole();
+            machine.cells.insert(Box::from(key), cell);
+        }
+        for client in 0..CLIENTS_MAX {
+            let number = bytes.word()?;
+            if number == 0 {
+                continue;
+            }
+            let answer = match bytes.byte()? {
+                1 => Answer::Written,
+                2 => Answer::Differs,
+                3 => Answer::Value(None),
+                _ => {
+                    let length = bytes.length()?;
+                    Answer::Value(Some(Text::new(bytes.take(length)?)))
+                }
+            };
+            machine.hash ^= seat(client, 0) ^ seat(client, number);
+            machine.clients[client] = Some(Last { number, answer });
+        }
+        Some(machine)
+    }
+
     /// Stands for the whole state: equal states have equal hashes, whichever way they came about entry by entry.
     pub(crate) fn hash(&self) -> u64 {
         self.hash
     }
+}
+
+/// Stands for a key.
+fn name_of(key: &[u8]) -> u64 {
+    key.iter().fold(key.len() as u64, |hash, &byte| mix(hash, u64::from(byte)))
+}
+
+/// Stands for the last request of a client.
+fn seat(client: usize, number: u64) -> u64 {
+    mix(1 << 32 | client as u64, number)
+}
+
+fn put(bytes: &mut Vec<u8>, text: &[u8]) {
+    bytes.extend((text.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(text);
 }
 
 #[cfg(test)]
@@ -217,6 +289,27 @@ mod tests {
         assert_ne!(hash(&[one, other]), hash(&[other, one]));
         let (one, other) = ((0, 1, "append a x"), (1, 1, "append b y"));
         assert_eq!(hash(&[one, other]), hash(&[other, one]));
+    }
+
+    #[test]
+    fn a_state_that_was_written_and_read_goes_on_as_the_one_it_was_made_of() {
+        let (mut machine, _) = run(&[
+            (0, 1, "append a x"),
+            (1, 7, "put b y"),
+            (2, 1, "get b"),
+            (3, 1, "get c"),
+            (4, 1, "cas b z q"),
+            (0, 2, "append a z"),
+        ]);
+        let mut bytes = Vec::new();
+        machine.write(&mut bytes);
+        let mut read = Machine::read(&mut Bytes(&bytes)).unwrap();
+        assert_eq!(read.hash(), machine.hash());
+        for (client, number, text) in [(2, 1, "get b"), (4, 1, "cas b z q"), (0, 2, "append a z"), (0, 3, "append a w")] {
+            let entry = entry(client, number, text);
+            assert_eq!(read.apply(&entry), machine.apply(&entry), "{text}");
+        }
+        assert_eq!((read.hash(), read.get(b"a")), (machine.hash(), machine.get(b"a")));
     }
 
     #[test]

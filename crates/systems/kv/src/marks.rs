@@ -28,6 +28,20 @@ marks! {
     REQUEST_GIVEN_UP = "request-given-up-before-applied",
     /// A request was proposed again at the same server, where its entry was in the log.
     REQUEST_REPEATED = "request-repeated-at-its-server",
+    /// A snapshot was sent to a peer.
+    SNAPSHOT_SENT = "snapshot-sent",
+    /// A snapshot of a peer took the place of the log.
+    SNAPSHOT_INSTALLED = "snapshot-installed",
+    /// A snapshot did not arrive, as far as its sender knows.
+    SNAPSHOT_LOST = "snapshot-lost",
+    /// Entries were given up that a peer has not acknowledged.
+    COMPACTED_UNDER_PEER = "compacted-what-a-peer-lacks",
+    /// A server was started from a snapshot.
+    STARTED_FROM_SNAPSHOT = "started-from-snapshot",
+    /// The disk refused a write, which is tried again.
+    WRITE_REFUSED = "write-refused-by-disk",
+    /// A server found damaged what was durable.
+    DAMAGED = "log-found-damaged",
     /// A read had its index before that was applied.
     READ_WAITED = "read-waited-for-its-index",
     /// A client had too much to do and refused an operation.

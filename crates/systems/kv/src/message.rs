@@ -2,7 +2,7 @@
 
 use crate::command::Answer;
 use crate::machine::mix;
-use crate::proposal::{Author, Proposal, Verb, decode, word};
+use crate::proposal::{Author, Proposal, Verb, checksum, decode, word};
 use std::fmt;
 use whitewater_raft::{Entry, MessageKind, NONE, Payload};
 use whitewater_sim::{Digest, Digester, Kind, Message, NodeId};
@@ -56,6 +56,13 @@ pub enum KvMessage {
         session: Session,
         /// The one that is granted now.
         granted: Session,
+    },
+    /// The snapshot that was sent in that session has come.
+    Arrived {
+        /// The session it was sent in.
+        session: Session,
+        /// The index it reaches to.
+        index: u64,
     },
     /// A client asks for an operation.
     Request {
@@ -112,9 +119,11 @@ pub(crate) const KINDS: &[&str] = &[
     "MsgProp",
     "MsgReadIndex",
     "MsgReadIndexResp",
+    "MsgSnap",
     "Connect",
     "Connected",
     "Broken",
+    "Arrived",
     "Request",
     "Response",
 ];
@@ -143,6 +152,7 @@ impl Message for KvMessage {
             KvMessage::Broken { .. } => (2, "Broken"),
             KvMessage::Request { .. } => (3, "Request"),
             KvMessage::Response { .. } => (4, "Response"),
+            KvMessage::Arrived { .. } => (5, "Arrived"),
         };
         Kind { code: Self::SESSION_KINDS + code, name }
     }
@@ -153,10 +163,12 @@ impl Message for KvMessage {
             KvMessage::Raft { message, .. } => {
                 let range =
                     message.index << 16 | (message.entries.len() as u64) << 1 | u64::from(message.reject);
-                mix(message.term, range)
+                let snapshot = message.snapshot().map_or(0, |snapshot| snapshot.index);
+                mix(message.term, range ^ snapshot << 16)
             }
             KvMessage::Connect { nonce } | KvMessage::Connected { nonce, .. } => u64::from(*nonce),
             KvMessage::Broken { session, .. } => u64::from(*session),
+            KvMessage::Arrived { index, .. } => *index,
             KvMessage::Request { attempt, .. } | KvMessage::Response { attempt, .. } => *attempt,
         }
     }
@@ -170,7 +182,8 @@ impl Message for KvMessage {
         match self {
             KvMessage::Raft { message, .. } => {
                 let entries: usize = message.entries.iter().map(|entry| 24 + entry.data.len()).sum();
-                60 + entries as u32
+                let snapshot = message.snapshot().map_or(0, |snapshot| 40 + snapshot.data.len());
+                60 + (entries + snapshot) as u32
             }
             KvMessage::Request { body, .. } => 20 + body.len() as u32,
             KvMessage::Response { outcome: Outcome::Done(Answer::Value(Some(value))), .. } => {
@@ -197,6 +210,10 @@ impl Digest for KvMessage {
             KvMessage::Broken { session, granted } => {
                 digester.word(u64::from(*session) << 32 | u64::from(*granted));
             }
+            KvMessage::Arrived { session, index } => {
+                digester.word(u64::from(*session));
+                digester.word(*index);
+            }
             KvMessage::Request { session, attempt, body } => {
                 digester.word(u64::from(*session));
                 digester.word(*attempt);
@@ -220,6 +237,11 @@ fn digest_raft(session: Session, message: &whitewater_raft::Message, digester: &
     for entry in message.entries.iter() {
         digester.word(entry.term << 2 | entry.kind as u64);
         digester.word(word(&entry.data));
+    }
+    if let Some(snapshot) = message.snapshot() {
+        digester.word(snapshot.index);
+        digester.word(snapshot.term);
+        digester.word(checksum(&snapshot.data));
     }
 }
 
@@ -245,6 +267,9 @@ impl fmt::Display for KvMessage {
             KvMessage::Broken { session, granted } => {
                 write!(f, "Broken Session:{} Granted:{}", Life(*session), Life(*granted))
             }
+            KvMessage::Arrived { session, index } => {
+                write!(f, "Arrived Session:{} Snapshot:{index}", Life(*session))
+            }
             KvMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Body(body)),
             KvMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
         }
@@ -269,6 +294,10 @@ fn describe(message: &whitewater_raft::Message, f: &mut fmt::Formatter<'_>) -> f
     }
     if message.commit != 0 {
         write!(f, " Commit:{}", message.commit)?;
+    }
+    if let Some(snapshot) = message.snapshot() {
+        let bytes = snapshot.data.len();
+        write!(f, " Snapshot: {}/{} with {bytes} bytes", snapshot.term, snapshot.index)?;
     }
     if matches!(message.kind, MessageKind::ReadIndex | MessageKind::ReadIndexResponse)
         || message.entries.is_empty()
@@ -359,6 +388,7 @@ mod tests {
             KvMessage::Broken { session: 0, granted: 1 },
             KvMessage::Request { session: 0, attempt: 1, body: Payload::EMPTY },
             KvMessage::Response { attempt: 1, outcome: Outcome::Refused { leader: None } },
+            KvMessage::Arrived { session: 0, index: 1 },
         ];
         for message in others.iter().chain([&append(0)]) {
             assert!(KINDS.contains(&message.kind().name), "{message}");

@@ -84,6 +84,28 @@ pub const SPECS: &[OptionSpec] = &[
         "Longest time that a new session takes to become ready.",
     ),
     spec(
+        "snapshot-entries",
+        number(5, 1_000),
+        "1000",
+        true,
+        "Entries that are applied between two snapshots of the state.",
+    ),
+    spec(
+        "snapshot-trail",
+        number(0, 100),
+        "20",
+        true,
+        "Entries before a snapshot that are kept for followers that are a little behind.",
+    ),
+    spec(
+        "snapshot-refusals",
+        number(0, 3),
+        "0",
+        true,
+        "How often a snapshot is not ready when it is asked for, before it is.",
+    ),
+    spec("segment-bytes", number(256, 65_536), "65536", true, "Bytes at which a file of the log is closed."),
+    spec(
         "client-attempts",
         number(2, 20),
         "10",
@@ -127,6 +149,14 @@ pub struct Settings {
     pub session_start_low: Span,
     /// Longest start of a session.
     pub session_start_high: Span,
+    /// Entries between two snapshots.
+    pub snapshot_entries: u64,
+    /// Entries kept before a snapshot.
+    pub snapshot_trail: u64,
+    /// How often a snapshot is not ready.
+    pub snapshot_refusals: u32,
+    /// Size of a file of the log.
+    pub segment_bytes: usize,
     /// Attempts at one request.
     pub client_attempts: u32,
     /// The planted bug, if there is one.
@@ -163,6 +193,10 @@ impl Settings {
             forwarding: is("forwarding", "on"),
             session_start_low,
             session_start_high: span("session-start-high").max(session_start_low),
+            snapshot_entries: number("snapshot-entries"),
+            snapshot_trail: number("snapshot-trail"),
+            snapshot_refusals: number("snapshot-refusals") as u32,
+            segment_bytes: number("segment-bytes") as usize,
             client_attempts: number("client-attempts") as u32,
             #[cfg(feature = "mutants")]
             bug: options.planted().and_then(whitewater_raft::Bug::from_id),

@@ -88,6 +88,20 @@ impl Requests {
         Some((own, own.place.term == committed.term))
     }
 
+    /// Forgets everything that has its entry up to `index`, and gives out the operations of scripts among it.
+    pub(crate) fn forget_to(&mut self, index: u64, mut give_up: impl FnMut(OpId)) {
+        let gone = |place: Place| place.index <= index;
+        for waiting in &mut self.writes {
+            waiting.take_if(|waiting| waiting.place.is_some_and(gone));
+        }
+        self.own.retain(|own| {
+            if gone(own.place) {
+                give_up(own.op);
+            }
+            !gone(own.place)
+        });
+    }
+
     /// The core gives a read its index.
     pub(crate) fn read_at(&mut self, context: &[u8], index: u64) {
         let Some((client, attempt)) = read_context(context) else { return };

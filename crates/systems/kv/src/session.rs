@@ -22,12 +22,14 @@ pub(crate) struct Outgoing {
     state: SessionState,
     /// Number of the latest question.
     nonce: u32,
+    /// A snapshot is under way, and the peer has not said that it came.
+    pub(crate) carries_snapshot: bool,
 }
 
 impl Outgoing {
     /// Nothing was asked yet.
     pub(crate) fn new() -> Outgoing {
-        Outgoing { state: SessionState::Connecting, nonce: 0 }
+        Outgoing { state: SessionState::Connecting, nonce: 0, carries_snapshot: false }
     }
 
     /// The session to send in, if there is one.

@@ -3,51 +3,48 @@
 
 use crate::machine::mix;
 use crate::proposal::word;
+use whitewater_check::{ChainLog, Linked};
 use whitewater_raft::Entry;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Vertebra {
-    term: u64,
-    chain: u64,
-}
-
-/// Terms and chain hashes, by index.
-#[derive(Clone, Debug, Default)]
+/// Terms and chain hashes, by index, from the last snapshot or compaction on.
+#[derive(Clone, Debug)]
 pub(crate) struct Spine {
-    /// Entry i stands at place i - 1.
-    vertebrae: Vec<Vertebra>,
+    log: ChainLog,
 }
 
 impl Spine {
-    /// The spine of these entries, which start at index 1.
-    pub(crate) fn of(entries: &[Entry]) -> Spine {
-        let mut spine = Spine::default();
-        entries.iter().for_each(|entry| spine.write(entry));
-        spine
+    /// A spine without entries behind that position.
+    pub(crate) fn behind(index: u64, term: u64, chain: u64) -> Spine {
+        Spine { log: ChainLog::starting_after(index, Linked { term, chain }) }
     }
 
-    /// Index of the last entry, 0 if there is none.
+    /// Forgets everything before an index, but keeps what stands there.
+    pub(crate) fn compact(&mut self, index: u64) {
+        self.log.compact(index);
+    }
+
+    /// Index before the first entry.
+    #[inline]
+    pub(crate) fn base(&self) -> u64 {
+        self.log.base()
+    }
+
+    /// Index of the last entry; the base if there is none.
     #[inline]
     pub(crate) fn last(&self) -> u64 {
-        self.vertebrae.len() as u64
+        self.log.last_index()
     }
 
-    /// Term of an entry, and 0 at index 0.
+    /// Term of an entry, from the base on.
     #[inline]
     pub(crate) fn term_at(&self, index: u64) -> Option<u64> {
-        if index == 0 {
-            return Some(0);
-        }
-        self.vertebrae.get(index as usize - 1).map(|vertebra| vertebra.term)
+        self.log.term_at(index)
     }
 
-    /// A hash over all entries up to an index.
+    /// A hash over all entries up to an index, from the base on.
     #[inline]
     pub(crate) fn chain_at(&self, index: u64) -> Option<u64> {
-        if index == 0 {
-            return Some(0);
-        }
-        self.vertebrae.get(index as usize - 1).map(|vertebra| vertebra.chain)
+        self.log.chain_at(index)
     }
 
     /// Follows the unstable tail of a core: entries that are there already cost a comparison of the last. Gives the lowest
@@ -67,20 +64,21 @@ impl Spine {
         }
         if fresh == tail.len() {
             // The tail is a prefix of what was here.
-            self.vertebrae.truncate(last.index as usize);
+            self.log.truncate(last.index);
             return Some(last.index + 1);
         }
         tail[fresh..].iter().for_each(|entry| self.write(entry));
         Some(tail[fresh].index)
     }
 
-    fn write(&mut self, entry: &Entry) {
+    /// Adds an entry, cutting off what was there and behind it.
+    pub(crate) fn write(&mut self, entry: &Entry) {
         let before = entry.index - 1;
         debug_assert!(before <= self.last(), "entries leave a gap in the log");
-        self.vertebrae.truncate(before as usize);
+        self.log.truncate(before);
         let content = mix(entry.term << 2 | entry.kind as u64, word(&entry.data));
-        let chain = mix(self.chain_at(before).unwrap_or(0), content);
-        self.vertebrae.push(Vertebra { term: entry.term, chain });
+        let chain = mix(self.log.last().chain, content);
+        self.log.push(Linked { term: entry.term, chain });
     }
 }
 
@@ -89,6 +87,12 @@ mod tests {
     use super::*;
     use whitewater_raft::EntryKind;
 
+    fn of(entries: &[Entry]) -> Spine {
+        let mut spine = Spine::behind(0, 0, 0);
+        entries.iter().for_each(|entry| spine.write(entry));
+        spine
+    }
+
     fn entry(term: u64, index: u64) -> Entry {
         Entry { term, index, ..Entry::proposal(EntryKind::Normal, format!("{term}/{index} data")) }
     }
@@ -96,8 +100,8 @@ mod tests {
     #[test]
     fn equal_entries_have_equal_chains_whenever_they_came() {
         let entries: Vec<Entry> = (1..=5).map(|index| entry(1, index)).collect();
-        let whole = Spine::of(&entries);
-        let mut grown = Spine::default();
+        let whole = of(&entries);
+        let mut grown = Spine::behind(0, 0, 0);
         for end in 1..=5 {
             grown.follow(&entries[..end]);
         }
@@ -106,7 +110,7 @@ mod tests {
 
     #[test]
     fn entries_of_a_higher_term_replace_what_stood_there() {
-        let mut spine = Spine::of(&[entry(1, 1), entry(1, 2), entry(1, 3)]);
+        let mut spine = of(&[entry(1, 1), entry(1, 2), entry(1, 3)]);
         let before = spine.chain_at(2);
         assert_eq!(spine.follow(&[entry(2, 2)]), Some(2));
         assert_eq!((spine.last(), spine.term_at(2), spine.term_at(3)), (2, Some(2), None));
@@ -116,16 +120,26 @@ mod tests {
 
     #[test]
     fn a_tail_that_was_cut_takes_what_stood_behind_it_away() {
-        let mut spine = Spine::of(&[entry(1, 1), entry(1, 2), entry(1, 3)]);
+        let mut spine = of(&[entry(1, 1), entry(1, 2), entry(1, 3)]);
         assert_eq!(spine.follow(&[entry(1, 2)]), Some(3));
         assert_eq!(spine.last(), 2);
+    }
+
+    #[test]
+    fn a_spine_behind_a_snapshot_goes_on_with_its_chain() {
+        let entries: Vec<Entry> = (1..=5).map(|index| entry(1, index)).collect();
+        let whole = of(&entries);
+        let mut behind = Spine::behind(3, 1, whole.chain_at(3).unwrap());
+        behind.follow(&entries[3..]);
+        assert_eq!((behind.chain_at(5), behind.base()), (whole.chain_at(5), 3));
+        assert_eq!(behind.chain_at(2), None);
     }
 
     #[test]
     fn a_difference_anywhere_shows_in_every_later_chain() {
         let mut other = entry(1, 1);
         other.data = "else".into();
-        let (one, two) = (Spine::of(&[entry(1, 1), entry(1, 2)]), Spine::of(&[other, entry(1, 2)]));
+        let (one, two) = (of(&[entry(1, 1), entry(1, 2)]), of(&[other, entry(1, 2)]));
         assert_ne!(one.chain_at(2), two.chain_at(2));
     }
 }

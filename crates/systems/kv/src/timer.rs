@@ -15,11 +15,15 @@ pub enum KvTimer {
     Connect(NodeId),
     /// A session with a peer is ready.
     SessionReady(NodeId),
+    /// The log could not be written, and is tried again.
+    Write,
+    /// A peer has not said that the snapshot it was sent has come.
+    Snapshot(NodeId),
 }
 
 impl KvTimer {
     /// The name of every timer.
-    pub const NAMES: &[&str] = &["tick", "attempt", "restart", "connect", "session-ready"];
+    pub const NAMES: &[&str] = &["tick", "attempt", "restart", "connect", "session-ready", "write", "snapshot"];
 }
 
 impl Timer for KvTimer {
@@ -30,6 +34,8 @@ impl Timer for KvTimer {
             KvTimer::Restart => 2,
             KvTimer::Connect(peer) => 0x100 | peer.index() as u32,
             KvTimer::SessionReady(peer) => 0x200 | peer.index() as u32,
+            KvTimer::Write => 3,
+            KvTimer::Snapshot(peer) => 0x300 | peer.index() as u32,
         }
     }
 
@@ -40,12 +46,14 @@ impl Timer for KvTimer {
             KvTimer::Restart => Self::NAMES[2],
             KvTimer::Connect(_) => Self::NAMES[3],
             KvTimer::SessionReady(_) => Self::NAMES[4],
+            KvTimer::Write => Self::NAMES[5],
+            KvTimer::Snapshot(_) => Self::NAMES[6],
         }
     }
 
     fn peer(&self) -> Option<NodeId> {
         match self {
-            KvTimer::Connect(peer) | KvTimer::SessionReady(peer) => Some(*peer),
+            KvTimer::Connect(peer) | KvTimer::SessionReady(peer) | KvTimer::Snapshot(peer) => Some(*peer),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use whitewater_wal::{
 };
 
 fn entry(index: u64, term: u64) -> Entry {
-    Entry { index, term, payload: format!("{term}/{index}").into_bytes().into() }
+    Entry { index, term, kind: 0, payload: format!("{term}/{index}").into_bytes().into() }
 }
 
 fn hard(term: u64) -> Option<HardState> {

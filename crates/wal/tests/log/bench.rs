@@ -98,6 +98,7 @@ impl Bench {
         let entry = |index: u64, term: u64| Entry {
             index,
             term,
+            kind: 0,
             payload: format!("e{serial}.{index}").into_bytes().into(),
         };
         let result = match op {
@@ -274,7 +275,7 @@ impl Bench {
 
 fn install_with(index: u64, term: u64) -> (HardState, Vec<Entry>) {
     let payload = b"behind"[..].into();
-    (HardState { term, vote: 0, commit: index }, vec![Entry { index: index + 1, term, payload }])
+    (HardState { term, vote: 0, commit: index }, vec![Entry { index: index + 1, term, kind: 0, payload }])
 }
 
 impl Model {

@@ -2,18 +2,17 @@
 
 use super::{Hands, Server};
 use crate::marks;
-use whitewater_raft::{Ready, Role, Storage};
-use whitewater_sim::{Sync, Ticket};
+use whitewater_raft::{Ready, Role};
 
 impl Server {
     /// Works off the core until it wants nothing more, or has to wait for the disk.
     pub(super) fn pump(&mut self, fx: &mut Hands<'_>) {
-        while self.writing.is_none() && !self.halted && self.core.has_ready() {
+        while !self.is_writing() && !self.halted && self.core.has_ready() {
             let mut ready = self.ready.take().unwrap_or_default();
             self.core.ready_into(&mut ready);
             self.carry_out(ready, fx);
         }
-        if self.writing.is_some() {
+        if self.is_writing() && !self.halted {
             // What came in meanwhile is in the core's log, though not in a Ready yet.
             self.follow_log(fx);
             if self.core.role() == Role::Leader && self.core.storage().hard_state().term < self.core.term() {
@@ -23,13 +22,21 @@ impl Server {
     }
 
     /// Brings what is shown of the log up to the core's.
-    fn follow_log(&mut self, fx: &mut Hands<'_>) {
+    pub(super) fn follow_log(&mut self, fx: &mut Hands<'_>) {
+        if self.is_installing() {
+            return;
+        }
         if let Some(from) = self.spine.follow(self.core.unstable_entries())
             && from <= self.durable
         {
             fx.mark(marks::DURABLE_CUT);
             self.durable = from - 1;
         }
+    }
+
+    /// Whether the core has a snapshot in place of the log that is not durable yet: until then the old log is shown.
+    pub(super) fn is_installing(&self) -> bool {
+        self.core.installing_snapshot().is_some_and(|index| index > self.spine.base())
     }
 
     fn carry_out(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
@@ -39,50 +46,11 @@ impl Server {
         for message in ready.messages.drain(..immediate) {
             self.send(message, fx);
         }
-        let log = self.core.storage_mut();
-        let written = log.write(&ready, fx.disk());
-        // A commit index alone may be lost; the next sync takes it along.
-        let synced =
-            written.and_then(|()| if ready.must_sync { log.sync(fx.disk()).map(Some) } else { Ok(None) });
-        match synced {
-            Ok(None) => self.finish(ready, fx),
-            Ok(Some(Sync::Done)) => {
-                self.stored(&mut ready);
-                self.finish(ready, fx);
-            }
-            Ok(Some(Sync::Pending(ticket))) => {
-                self.writing = Some(ticket);
-                self.ready = Some(ready);
-            }
-            Err(_) => self.halt(fx),
-        }
-    }
-
-    /// The disk has done what was asked of it.
-    pub(super) fn synced(&mut self, ticket: Ticket, fx: &mut Hands<'_>) {
-        if self.writing != Some(ticket) {
-            return;
-        }
-        self.writing = None;
-        let Some(mut ready) = self.ready.take() else { return };
-        self.stored(&mut ready);
-        self.finish(ready, fx);
-    }
-
-    /// What the Ready stores would survive a crash now.
-    fn stored(&mut self, ready: &mut Ready) {
-        let log = self.core.storage_mut();
-        log.stored(ready);
-        // Entries may have been replaced in the core's log while they were written.
-        let mut last = log.last().min(self.spine.last());
-        while last > self.durable && log.term(last).ok() != self.spine.term_at(last) {
-            last -= 1;
-        }
-        self.durable = last;
+        self.store(ready, fx);
     }
 
     /// What the Ready stores is durable: keep the promises, apply, and tell the core.
-    fn finish(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
+    pub(super) fn finish(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
         for message in ready.messages.drain(..) {
             self.send(message, fx);
         }
@@ -98,5 +66,6 @@ impl Server {
         self.serve_reads(fx);
         self.core.advance();
         self.ready = Some(ready);
+        self.snapshot_if_due(fx);
     }
 }

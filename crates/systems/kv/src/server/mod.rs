@@ -2,13 +2,16 @@
 //!
 //! An input is counted in ticks and given to the core; then [`Server::pump`](Server) does what the core wants done.
 
+mod dead;
 mod driving;
 mod serving;
+mod snapshots;
+mod storing;
 mod transport;
 mod view;
 
 use crate::command::{Command, Reply};
-use crate::log::Log;
+use crate::log::{Log, Making};
 use crate::machine::Machine;
 use crate::marks;
 use crate::message::{KvMessage, Session, core_id, first_session};
@@ -19,11 +22,14 @@ use crate::session::Outgoing;
 use crate::spine::Spine;
 use crate::ticking::Ticking;
 use crate::timer::KvTimer;
+use dead::Reopening;
 use std::fmt;
+use storing::Writing;
 use whitewater_check::Refusal;
-use whitewater_raft::{Config, RawNode, Ready};
+use whitewater_raft::{ConfState, Config, RawNode, Ready};
 use whitewater_sim::draw::name_hash;
-use whitewater_sim::{Boot, Effects, Input, LocalTime, NodeId, Span, Ticket};
+use whitewater_sim::{Boot, Effects, Input, LocalTime, NodeId, Span};
+use whitewater_wal::{Dropped, Recovered};
 
 /// The hands of a node.
 pub(crate) type Hands<'a> = Effects<'a, KvNode>;
@@ -40,6 +46,15 @@ struct Identity {
     settings: Settings,
 }
 
+impl Identity {
+    /// How its log is made.
+    fn making(&self) -> Making {
+        let Settings { snapshot_refusals: refusals, segment_bytes, .. } = self.settings;
+        let options = whitewater_wal::Options::new(segment_bytes);
+        Making { founders: (1..=self.servers as u64).collect(), refusals, options }
+    }
+}
+
 /// A server.
 pub struct Server {
     identity: Identity,
@@ -49,20 +64,28 @@ pub struct Server {
     spine: Spine,
     /// Up to where what the spine shows is durable.
     durable: u64,
+    /// The commit index before the core took a snapshot that is not durable yet.
+    commit_before: u64,
     /// What the core wants done, while it is being written; at other times memory for the next one.
     ready: Option<Box<Ready>>,
-    /// The sync that `ready` waits for.
-    writing: Option<Ticket>,
+    /// What `ready` waits for.
+    writing: Writing,
     ticking: Ticking,
     outgoing: Vec<Outgoing>,
     machine: Machine,
     applied: u64,
+    /// The members of the cluster as of the last entry applied.
+    members: ConfState,
     requests: Requests,
     /// Boxes of messages that came in, for messages that go out.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     boxes: Vec<Box<whitewater_raft::Message>>,
-    /// A sync failed and the process died of it; it is started again after a while.
+    /// The process died of its disk; it is started again after a while.
     halted: bool,
+    /// While it is started again: its log, and when what was read of it is durable.
+    reopening: Option<Box<Reopening>>,
+    /// What was durable is damaged: the server stays out of everything.
+    damaged: bool,
     refusals: u32,
     last_refusal: Option<Refusal>,
 }
@@ -71,40 +94,77 @@ impl Server {
     pub(crate) fn boot(boot: &Boot<'_, Settings>, fx: &mut Hands<'_>) -> Server {
         let settings = boot.options.clone();
         let identity = Identity { id: boot.id, servers: boot.servers, clients: boot.clients, settings };
-        Server::start(identity, first_session(boot.incarnation), boot.now, fx)
+        let session = first_session(boot.incarnation);
+        match Log::open(fx.disk(), identity.making()) {
+            Ok((log, recovered)) => Server::start(identity, session, log, &recovered, boot.now, fx),
+            Err(error) => {
+                let log = Log::nothing(identity.making());
+                let mut server = Server::new(identity, session, log, boot.now, Span::ZERO);
+                server.cannot_open(&error, fx);
+                server
+            }
+        }
     }
 
-    /// Starts the process from what is on the disk.
-    fn start(identity: Identity, session: Session, now: LocalTime, fx: &mut Hands<'_>) -> Server {
-        let voters = (1..=identity.servers as u64).collect();
-        let log = Log::recover(fx.disk(), voters);
-        let spine = Spine::of(log.entries());
+    /// Starts the process from what was found on the disk.
+    fn start(
+        identity: Identity,
+        session: Session,
+        log: Log,
+        recovered: &Recovered,
+        now: LocalTime,
+        fx: &mut Hands<'_>,
+    ) -> Server {
+        let phase = Span::from_nanos(fx.draw(PHASE, 0, identity.settings.tick.nanos() - 1));
+        let mut server = Server::new(identity, session, log, now, phase);
+        if recovered.snapshot.is_some() {
+            fx.mark(marks::STARTED_FROM_SNAPSHOT);
+        }
+        let (spine, commit) = (&server.spine, server.core.commit_index());
+        fx.note(format_args!("log {}..{} commit {commit}", spine.base() + 1, spine.last()));
+        recovered.dropped.iter().for_each(|dropped| {
+            let Dropped { file, offset, bytes, why } = dropped;
+            fx.note(format_args!("left out {bytes} bytes of {file} from {offset} on: {why:?}"));
+        });
+        server.peers().for_each(|peer| server.connect(peer, fx));
+        server.go_on(now, fx);
+        server
+    }
+
+    fn new(identity: Identity, session: Session, log: Log, now: LocalTime, phase: Span) -> Server {
         let settings = &identity.settings;
-        let core = RawNode::new(config(core_id(identity.id), settings), log)
+        let members = log.membership();
+        let (mut spine, mut machine, mut applied) = (Spine::behind(0, 0, 0), Machine::default(), 0);
+        if let Some(image) = log.image() {
+            spine = Spine::behind(image.index, image.term, image.chain);
+            (machine, applied) = (image.machine, image.index);
+        }
+        log.entries_after(applied).for_each(|entry| spine.write(&entry));
+        let config = Config { applied, ..config(core_id(identity.id), settings) };
+        let core = RawNode::new(config, log)
             .unwrap_or_else(|error| panic!("a log that was recovered is sound: {error}"));
-        let phase = Span::from_nanos(fx.draw(PHASE, 0, settings.tick.nanos() - 1));
-        let mut server = Server {
+        Server {
             session,
             core,
             durable: spine.last(),
             spine,
+            commit_before: 0,
             ready: None,
-            writing: None,
+            writing: Writing::Nothing,
             ticking: Ticking::new(settings.tick, now, phase),
             outgoing: vec![Outgoing::new(); identity.servers],
-            machine: Machine::default(),
-            applied: 0,
+            machine,
+            applied,
+            members,
             requests: Requests::default(),
             boxes: Vec::new(),
             halted: false,
+            reopening: None,
+            damaged: false,
             refusals: 0,
             last_refusal: None,
             identity,
-        };
-        fx.note(format_args!("log {} commit {}", server.spine.last(), server.core.commit_index()));
-        server.peers().for_each(|peer| server.connect(peer, fx));
-        server.go_on(now, fx);
-        server
+        }
     }
 
     /// The other servers.
@@ -115,11 +175,11 @@ impl Server {
 
     pub(crate) fn handle(&mut self, now: LocalTime, input: Input<KvNode>, fx: &mut Hands<'_>) {
         if self.halted {
-            if matches!(input, Input::Timeout(KvTimer::Restart)) {
-                fx.mark(marks::STARTED_AGAIN);
-                *self = Server::start(self.identity.clone(), self.session + 1, now, fx);
-            }
+            self.handle_halted(now, &input, fx);
             return;
+        }
+        if self.core.installing_snapshot().is_none() {
+            self.commit_before = self.core.commit_index();
         }
         let ticks = self.ticking.count(now);
         if ticks > 0 {
@@ -132,6 +192,8 @@ impl Server {
             Input::Timeout(KvTimer::SessionReady(peer)) => self.session_started(peer),
             // Held back until after a crash had started the process anyway.
             Input::Timeout(KvTimer::Restart) => {}
+            Input::Timeout(KvTimer::Write) => self.write_again(fx),
+            Input::Timeout(KvTimer::Snapshot(peer)) => self.snapshot_lost(peer, fx),
             Input::Timeout(KvTimer::Attempt) => unreachable!("only clients make attempts"),
             Input::Command { op, command: Command::Campaign } => {
                 self.core.campaign();
@@ -141,7 +203,7 @@ impl Server {
                 self.propose_own(op, &operation, fx);
             }
             Input::Synced(ticket) => self.synced(ticket, fx),
-            Input::SyncFailed(_) => self.halt(fx),
+            Input::SyncFailed(ticket) => self.sync_failed(ticket, fx),
         }
         self.go_on(now, fx);
     }
@@ -156,6 +218,7 @@ impl Server {
                 fx.send(from, KvMessage::Connected { nonce, session: self.session });
             }
             KvMessage::Connected { nonce, session } => self.session_granted(from, nonce, session, fx),
+            KvMessage::Arrived { session, .. } => self.snapshot_arrived(from, session, fx),
             KvMessage::Broken { session, .. } => self.session_broken(from, session, fx),
             KvMessage::Response { .. } => unreachable!("servers make no requests"),
         }
@@ -178,19 +241,6 @@ impl Server {
         }
     }
 
-    /// The process dies: the log in memory may say more than the disk, and another sync would hide it.
-    fn halt(&mut self, fx: &mut Hands<'_>) {
-        self.halted = true;
-        self.writing = None;
-        fx.cancel_timer(KvTimer::Tick);
-        for peer in self.peers() {
-            fx.cancel_timer(KvTimer::Connect(peer));
-            fx.cancel_timer(KvTimer::SessionReady(peer));
-        }
-        let timeout = self.identity.settings.election_timeout();
-        fx.set_timer(KvTimer::Restart, timeout.part(2), timeout.times(2));
-    }
-
     pub(crate) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let core = &self.core;
         write!(f, "{} term {}", core.role(), core.term())?;
@@ -199,7 +249,11 @@ impl Server {
             None => write!(f, " no leader")?,
         }
         write!(f, ", log {} commit {} applied {}", core.last_index(), core.commit_index(), self.applied)?;
-        if self.halted { f.write_str(", halted") } else { Ok(()) }
+        match (self.damaged, self.halted) {
+            (true, _) => f.write_str(", damaged"),
+            (false, true) => f.write_str(", halted"),
+            (false, false) => Ok(()),
+        }
     }
 }
 
@@ -221,9 +275,14 @@ fn config(id: whitewater_raft::NodeId, settings: &Settings) -> Config {
 }
 
 impl Server {
-    /// Whether its process died of a failed sync and was not started again yet.
+    /// Whether its process died of its disk and was not started again yet.
     pub fn is_halted(&self) -> bool {
         self.halted
+    }
+
+    /// Whether it found damaged what was durable, and stays out of everything.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged
     }
 
     /// The session that others send in: another one for every life of the process.

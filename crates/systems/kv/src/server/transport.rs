@@ -18,6 +18,9 @@ impl Server {
         let peer = server(message.to).expect("the core writes to members only");
         match self.outgoing[peer.position()].ready() {
             Some(session) => {
+                if message.kind == MessageKind::Snapshot {
+                    self.snapshot_sent(peer, fx);
+                }
                 let message = self.wrap(message);
                 fx.send(peer, KvMessage::Raft { session, message });
             }
@@ -26,6 +29,10 @@ impl Server {
                     fx.mark(marks::APPEND_WITHOUT_SESSION);
                 }
                 self.core.report_unreachable(message.to);
+                if message.kind == MessageKind::Snapshot {
+                    fx.mark(marks::SNAPSHOT_LOST);
+                    self.core.report_snapshot(message.to, false);
+                }
                 let lost = KvMessage::Raft { session: 0, message: Box::new(message) };
                 fx.discard(peer, lost, "session is not ready");
             }
@@ -54,10 +61,13 @@ impl Server {
             fx.send(from, KvMessage::Broken { session, granted: self.session });
             return;
         }
-        if self.writing.is_some() {
+        if self.is_writing() {
             fx.mark(marks::STEPPED_WHILE_WRITING);
         }
         let kind = message.kind;
+        if let Some(snapshot) = message.snapshot() {
+            self.acknowledge_snapshot(from, snapshot.index, fx);
+        }
         let content = std::mem::take(&mut *message);
         if self.boxes.len() < BOXES_MAX {
             self.boxes.push(message);
@@ -103,6 +113,7 @@ impl Server {
             fx.mark(marks::SESSION_BROKEN);
             fx.cancel_timer(KvTimer::SessionReady(peer));
             self.core.report_unreachable(core_id(peer));
+            self.snapshot_lost(peer, fx);
             self.connect(peer, fx);
         }
     }

@@ -35,6 +35,11 @@ impl ElectionView for Server {
 
 impl LogView for Server {
     #[inline]
+    fn first_index(&self) -> u64 {
+        self.spine.base() + 1
+    }
+
+    #[inline]
     fn last_index(&self) -> u64 {
         self.spine.last()
     }
@@ -46,7 +51,7 @@ impl LogView for Server {
 
     #[inline]
     fn commit(&self) -> u64 {
-        self.core.commit_index()
+        if self.is_installing() { self.commit_before } else { self.core.commit_index() }
     }
 
     #[inline]

@@ -1,0 +1,92 @@
+//! A process that died of its disk: it is started again after a while, from what the disk says then.
+
+use super::{Hands, Server};
+use crate::log::Log;
+use crate::marks;
+use crate::node::KvNode;
+use crate::server::storing::Writing;
+use crate::timer::KvTimer;
+use whitewater_sim::{Input, LocalTime, Ticket};
+use whitewater_wal::{Durability, Recovered, Synced, WalError};
+
+impl Server {
+    /// The process dies: the log in memory may say more than the disk, and another sync would hide it.
+    pub(super) fn halt(&mut self, fx: &mut Hands<'_>) {
+        self.halted = true;
+        self.writing = Writing::Nothing;
+        self.ready = None;
+        fx.cancel_timer(KvTimer::Tick);
+        fx.cancel_timer(KvTimer::Write);
+        for peer in self.peers() {
+            fx.cancel_timer(KvTimer::Connect(peer));
+            fx.cancel_timer(KvTimer::SessionReady(peer));
+            fx.cancel_timer(KvTimer::Snapshot(peer));
+        }
+        self.start_later(fx);
+    }
+
+    fn start_later(&self, fx: &mut Hands<'_>) {
+        let timeout = self.identity.settings.election_timeout();
+        fx.set_timer(KvTimer::Restart, timeout.part(2), timeout.times(2));
+    }
+
+    /// The log could not be opened. A disk that failed to read is asked again; one that is damaged is left as it is.
+    pub(super) fn cannot_open(&mut self, error: &WalError, fx: &mut Hands<'_>) {
+        fx.note(format_args!("cannot start: {error}"));
+        self.halted = true;
+        if matches!(error, WalError::Damaged { .. }) {
+            fx.mark(marks::DAMAGED);
+            self.damaged = true;
+            return;
+        }
+        self.start_later(fx);
+    }
+
+    /// Something happens while the process is dead or being started.
+    pub(super) fn handle_halted(&mut self, now: LocalTime, input: &Input<KvNode>, fx: &mut Hands<'_>) {
+        match *input {
+            Input::Timeout(KvTimer::Restart) if !self.damaged => self.reopen(now, fx),
+            Input::Synced(ticket) => self.reopened(ticket, now, fx),
+            Input::SyncFailed(_) if self.reopening.take().is_some() => {
+                // What was read may be gone, whoever had asked for the sync.
+                self.start_later(fx);
+            }
+            _ => {}
+        }
+    }
+
+    fn reopen(&mut self, now: LocalTime, fx: &mut Hands<'_>) {
+        match Log::reopen(fx.disk(), self.identity.making()) {
+            Ok((log, recovered, Durability::Now)) => self.start_again(log, &recovered, now, fx),
+            Ok((log, recovered, Durability::After(ticket))) => {
+                self.reopening = Some(Box::new(Reopening { log, recovered, ticket }));
+            }
+            Err(error) => self.cannot_open(&error, fx),
+        }
+    }
+
+    fn reopened(&mut self, ticket: Ticket, now: LocalTime, fx: &mut Hands<'_>) {
+        let Some(mut reopening) = self.reopening.take_if(|reopening| reopening.ticket == ticket) else {
+            return;
+        };
+        match reopening.log.synced(fx.disk(), ticket) {
+            Ok(Synced::Done) => {
+                let Reopening { log, recovered, .. } = *reopening;
+                self.start_again(log, &recovered, now, fx);
+            }
+            _ => self.start_later(fx),
+        }
+    }
+
+    fn start_again(&mut self, log: Log, recovered: &Recovered, now: LocalTime, fx: &mut Hands<'_>) {
+        fx.mark(marks::STARTED_AGAIN);
+        *self = Server::start(self.identity.clone(), self.session + 1, log, recovered, now, fx);
+    }
+}
+
+/// A log that was read and waits to be durable.
+pub(super) struct Reopening {
+    log: Log,
+    recovered: Recovered,
+    ticket: Ticket,
+}
