@@ -57,6 +57,7 @@ impl Wal {
             return Err(WalError::NotNewer { in_force, found: snapshot.index });
         }
         let failed = |call, error| WalError::Disk { call, file: NEW_SNAPSHOT.into(), error };
+        self.keep_name(NEW_SNAPSHOT);
         let file = disk.open(NEW_SNAPSHOT);
         if disk.len(file) > 0 {
             disk.truncate(file, 0).map_err(|error| failed("truncate", error))?;
@@ -83,6 +84,7 @@ impl Wal {
         let saving = self.saving.take().expect("a snapshot is being stored");
         let mark = Mark { index: saving.snapshot.index, term: saving.snapshot.term };
         let name = snapshot_name(mark);
+        self.keep_name(&name);
         if let Err(error) = disk.rename(NEW_SNAPSHOT, &name) {
             return Err(WalError::Disk { call: "rename", file: NEW_SNAPSHOT.into(), error });
         }
@@ -103,6 +105,11 @@ impl Wal {
             self.now_durable(disk, self.durable);
         }
         Ok(durability)
+    }
+
+    /// Something an earlier life has left under that name makes room for what has it now.
+    fn keep_name(&mut self, name: &str) {
+        self.garbage.retain(|garbage| garbage.name != name);
     }
 
     fn write_mark(&mut self, disk: &mut Disk, mark: Mark, saving: &Saving) -> Result<Durability, WalError> {

@@ -7,6 +7,7 @@
 //! Layout of the membership: for each of voters, learners, outgoing voters and next learners their number (1) and the
 //! ids (8 each), then whether the joint configuration is left without being asked (1).
 
+use crate::bytes::Bytes;
 use crate::machine::Machine;
 use whitewater_raft::ConfState;
 
@@ -21,29 +22,6 @@ pub(crate) struct Image {
     pub(crate) chain: u64,
     /// The state.
     pub(crate) machine: Machine,
-}
-
-/// Reads bytes from the front.
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
-
-impl<'a> Bytes<'a> {
-    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    pub(crate) fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|bytes| bytes[0])
-    }
-
-    pub(crate) fn length(&mut self) -> Option<usize> {
-        self.take(4)?.try_into().ok().map(|bytes| u32::from_le_bytes(bytes) as usize)
-    }
-
-    pub(crate) fn word(&mut self) -> Option<u64> {
-        self.take(8)?.try_into().ok().map(u64::from_le_bytes)
-    }
 }
 
 /// The data of a snapshot.

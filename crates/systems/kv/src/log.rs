@@ -85,8 +85,10 @@ impl Log {
     /// # Errors
     /// As [`Wal::append`] and [`Wal::install_snapshot`].
     pub(crate) fn write(&mut self, ready: &Ready, disk: &mut Disk) -> Result<Durability, WalError> {
-        let hard_state = ready.hard_state.map(|HardState { term, vote, commit }| {
-            whitewater_wal::HardState { term, vote, commit }
+        let hard_state = ready.hard_state.map(|HardState { term, vote, commit }| whitewater_wal::HardState {
+            term,
+            vote,
+            commit,
         });
         self.scratch.clear();
         self.scratch.extend(ready.entries.iter().map(written));
@@ -176,9 +178,8 @@ impl Log {
     /// The membership as of the snapshot.
     pub(crate) fn membership(&self) -> ConfState {
         match self.wal.snapshot() {
-            Some(snapshot) => {
-                image::read_members(&snapshot.metadata).expect("a snapshot with a right checksum is one of ours")
-            }
+            Some(snapshot) => image::read_members(&snapshot.metadata)
+                .expect("a snapshot with a right checksum is one of ours"),
             None => self.founders.clone(),
         }
     }

@@ -1,7 +1,7 @@
 //! The state machine: values by key, and the last request of every client with its answer.
 
+use crate::bytes::Bytes;
 use crate::command::{Answer, Text};
-use crate::image::Bytes;
 use crate::proposal::{Author, Verb, decode, word};
 use std::collections::BTreeMap;
 use whitewater_raft::Payload;
@@ -305,7 +305,9 @@ mod tests {
         machine.write(&mut bytes);
         let mut read = Machine::read(&mut Bytes(&bytes)).unwrap();
         assert_eq!(read.hash(), machine.hash());
-        for (client, number, text) in [(2, 1, "get b"), (4, 1, "cas b z q"), (0, 2, "append a z"), (0, 3, "append a w")] {
+        for (client, number, text) in
+            [(2, 1, "get b"), (4, 1, "cas b z q"), (0, 2, "append a z"), (0, 3, "append a w")]
+        {
             let entry = entry(client, number, text);
             assert_eq!(read.apply(&entry), machine.apply(&entry), "{text}");
         }

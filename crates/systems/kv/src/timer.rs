@@ -23,7 +23,8 @@ pub enum KvTimer {
 
 impl KvTimer {
     /// The name of every timer.
-    pub const NAMES: &[&str] = &["tick", "attempt", "restart", "connect", "session-ready", "write", "snapshot"];
+    pub const NAMES: &[&str] =
+        &["tick", "attempt", "restart", "connect", "session-ready", "write", "snapshot"];
 }
 
 impl Timer for KvTimer {

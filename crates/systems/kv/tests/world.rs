@@ -181,6 +181,91 @@ fn a_server_whose_sync_failed_comes_back_with_what_was_durable() {
     );
 }
 
+/// A steady stream of writes, and options that make snapshots often.
+fn snapshots_often(also: &[(&str, &str)]) -> (Script, Options) {
+    let script =
+        quiet((0..50).map(|i| operation(at(300 + 20 * i), client(1), &format!("append a v{i}"))).collect());
+    let mut options = options(&[("snapshot-entries", "5"), ("snapshot-trail", "0")]);
+    also.iter().for_each(|(name, value)| options.set(SPECS, name, value).unwrap());
+    (script, options)
+}
+
+#[test]
+fn a_server_that_comes_back_late_is_brought_up_by_a_snapshot() {
+    for refusals in ["0", "3"] {
+        let (mut script, options) = snapshots_often(&[("snapshot-refusals", refusals)]);
+        let crash = Action::Crash { node: Target::Node(n(3)), losing: Losing::Some, at_call: 0 };
+        script.steps.push(Step { until: Some(at(1_100)), ..Step::new(at(400), crash) });
+        let outcome = run(&script, &options);
+        assert_eq!(outcome.verdict, Verdict::Pass);
+        for mark in
+            ["snapshot-sent", "snapshot-installed", "started-from-snapshot", "compacted-what-a-peer-lacks"]
+        {
+            assert!(outcome.marks.contains(&mark), "{mark} is not among {:?}", outcome.marks);
+        }
+        assert_eq!(replies(&outcome)[..50].iter().filter(|reply| reply.ends_with(" ok")).count(), 50);
+    }
+}
+
+#[test]
+fn a_snapshot_that_is_lost_on_its_way_is_sent_again() {
+    let (mut script, options) = snapshots_often(&[]);
+    let crash = Action::Crash { node: Target::Node(n(3)), losing: Losing::Some, at_call: 0 };
+    script.steps.push(Step { until: Some(at(800)), ..Step::new(at(400), crash) });
+    let snapshots = Pattern { name: Some("MsgSnap".into()), to: Some(n(3)), ..Pattern::default() };
+    script.steps.push(Step { until: Some(at(1_200)), ..Step::new(at(0), Action::Drop(snapshots)) });
+    let outcome = run(&script, &options);
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    assert!(outcome.marks.contains(&"snapshot-lost"), "{:?}", outcome.marks);
+}
+
+#[test]
+fn a_full_disk_and_writes_that_fail_stop_a_server_for_a_while_only() {
+    let (mut script, options) = snapshots_often(&[]);
+    (script.disk.full, script.disk.write_failures, script.disk.read_failures) = (15_000, 2_000, 10_000);
+    let outcome = run(&script, &options);
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    assert!(outcome.marks.contains(&"write-refused-by-disk"), "{:?}", outcome.marks);
+}
+
+#[test]
+fn a_single_server_keeps_what_it_has_acknowledged() {
+    let (mut script, options) = snapshots_often(&[]);
+    script.servers = 1;
+    (script.disk.high, script.disk.sector_bytes) = (Span::from_millis(3), 512);
+    for start in [500, 700, 900, 1_100] {
+        let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 0 };
+        script
+            .steps
+            .push(Step { until: Some(Trigger::After(Span::from_millis(30))), ..Step::new(at(start), crash) });
+    }
+    let outcome = run(&script, &options);
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    assert!(outcome.figures.acknowledged_writes > 20, "{}", outcome.figures.acknowledged_writes);
+}
+
+#[test]
+fn faults_of_every_kind_break_no_rule_with_frequent_snapshots_and_torn_sectors() {
+    let (mut installed, mut restored) = (0, 0);
+    for seed in 0..120 {
+        let mut script = wild(seed);
+        let mut draw = Draw::from_value(seed ^ 0x5ec7);
+        script.disk.sector_bytes = if draw.chance(1, 2) { 512 } else { 64 };
+        (script.disk.full, script.disk.write_failures) = (draw.below(500) as u16, draw.below(500) as u16);
+        let trail = draw.within(0, 10).to_string();
+        let options = options(&[
+            ("snapshot-entries", &draw.within(5, 30).to_string()),
+            ("snapshot-trail", &trail),
+            ("segment-bytes", "512"),
+        ]);
+        let outcome = KV.run(&script, &options, false).unwrap();
+        assert_eq!(outcome.verdict, Verdict::Pass, "seed {seed}");
+        installed += u64::from(outcome.marks.contains(&"snapshot-installed"));
+        restored += u64::from(outcome.marks.contains(&"started-from-snapshot"));
+    }
+    assert!(installed > 20 && restored > 60, "{installed} {restored}");
+}
+
 #[test]
 fn faults_of_every_kind_break_no_rule() {
     let (mut crashes, mut lost, mut acknowledged) = (0, 0, 0);

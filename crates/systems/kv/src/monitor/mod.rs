@@ -11,9 +11,13 @@ use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Time, Violation,
-    What,
+    Cluster, Effect, FaultBudget, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Time,
+    Violation, What,
 };
+
+/// Name and claim of the rule that a log on a disk of good faith is whole.
+const LOG_FOUND_WHOLE: (&str, &str) =
+    ("log-found-whole", "A server that starts finds its log whole, unless its disk may damage it.");
 
 /// Watches a run.
 pub struct KvMonitor {
@@ -23,13 +27,22 @@ pub struct KvMonitor {
     figures: Figures,
     /// The session of every server: another one means that its process was started again.
     lives: [Session; SERVERS_MAX],
+    /// Servers whose disks may do anything.
+    struck: FaultBudget,
 }
 
 impl KvMonitor {
     /// Watches a run of this script.
     pub fn new(script: &Script, settings: &Settings) -> KvMonitor {
+        let mut rules = RaftRules::new(script.servers);
+        let struck = script.fault_budget();
+        (0..script.servers)
+            .map(NodeId::server)
+            .filter(|&node| struck.strikes(node))
+            .for_each(|node| rules.forgive(node));
         KvMonitor {
-            rules: RaftRules::new(script.servers),
+            rules,
+            struck,
             clients: Clients::new(),
             settling: Settling::new(script, settings),
             figures: Figures::default(),
@@ -41,6 +54,7 @@ impl KvMonitor {
     pub fn rules() -> Vec<(&'static str, &'static str)> {
         let mut rules = RaftRules::rules();
         rules.extend(ClientRules::rules());
+        rules.push(LOG_FOUND_WHOLE);
         rules.extend(PROGRESS_RULES);
         rules
     }
@@ -108,6 +122,11 @@ impl Monitor<KvNode> for KvMonitor {
         let Some(view) = cluster.view(seen.node).and_then(KvNode::server) else { return Ok(()) };
         let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.session());
         if view.is_halted() {
+            if view.is_damaged() && !self.struck.strikes(seen.node) {
+                let (rule, claim) = LOG_FOUND_WHOLE;
+                let message = format!("{} finds that its log is damaged", seen.node);
+                return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
+            }
             // Its process is dead; what it shows is what it had in memory.
             self.rules.died(seen.node, said)?;
             self.rules.crashed(seen.node);

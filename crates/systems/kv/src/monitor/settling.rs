@@ -55,8 +55,11 @@ impl Settling {
         inject: &mut Vec<(NodeId, Command)>,
     ) {
         self.phase = phase;
-        // A process that died of a failed sync is started again soon, and no sync fails any more: it counts.
-        let terrain = Terrain::of(cluster, &self.obstructions, |_| true);
+        // A process that died of a failed sync is started again soon, and no sync fails any more: it counts. One that has
+        // found its log damaged takes part in nothing.
+        let whole =
+            |node| cluster.view(node).and_then(KvNode::server).is_none_or(|server| !server.is_damaged());
+        let terrain = Terrain::of(cluster, &self.obstructions, whole);
         let settlement = Settlement::begin(&self.ground, terrain, rules);
         self.served = match settlement.owed() {
             Owed::Progress { core, .. } => {

@@ -120,8 +120,10 @@ impl Server {
         if recovered.snapshot.is_some() {
             fx.mark(marks::STARTED_FROM_SNAPSHOT);
         }
-        let (spine, commit) = (&server.spine, server.core.commit_index());
-        fx.note(format_args!("log {}..{} commit {commit}", spine.base() + 1, spine.last()));
+        fx.note(format_args!("log {} commit {}", server.spine.last(), server.core.commit_index()));
+        if let Some((index, term)) = recovered.snapshot {
+            fx.note(format_args!("snapshot {term}/{index}"));
+        }
         recovered.dropped.iter().for_each(|dropped| {
             let Dropped { file, offset, bytes, why } = dropped;
             fx.note(format_args!("left out {bytes} bytes of {file} from {offset} on: {why:?}"));

@@ -20,7 +20,9 @@ impl Server {
             return;
         }
         let index = self.applied;
-        let (Some(term), Some(chain)) = (self.spine.term_at(index), self.spine.chain_at(index)) else { return };
+        let (Some(term), Some(chain)) = (self.spine.term_at(index), self.spine.chain_at(index)) else {
+            return;
+        };
         let data = Payload::from(image::write(chain, &self.machine));
         let snapshot = Snapshot { index, term, conf_state: self.members.clone(), data };
         let saved = self.core.storage_mut().save(fx.disk(), &snapshot);
