@@ -159,9 +159,12 @@ pub struct Settings {
     pub segment_bytes: usize,
     /// Attempts at one request.
     pub client_attempts: u32,
-    /// The planted bug, if there is one.
+    /// The bug planted in the core, if there is one.
     #[cfg(feature = "mutants")]
     pub bug: Option<whitewater_raft::Bug>,
+    /// The bug planted in the log, if there is one.
+    #[cfg(feature = "mutants")]
+    pub log_bug: Option<whitewater_wal::Bug>,
 }
 
 /// Appends of that size that may be under way on a network that reorders them.
@@ -200,6 +203,8 @@ impl Settings {
             client_attempts: number("client-attempts") as u32,
             #[cfg(feature = "mutants")]
             bug: options.planted().and_then(whitewater_raft::Bug::from_id),
+            #[cfg(feature = "mutants")]
+            log_bug: options.planted().and_then(crate::bugs::of_log),
         }
     }
 

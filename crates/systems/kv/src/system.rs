@@ -16,9 +16,8 @@ pub struct Kv;
 /// The one there is.
 pub static KV: Kv = Kv;
 
-/// Ids of the bugs that can be planted.
 #[cfg(feature = "mutants")]
-const BUGS: &[&str] = &["seed-e9", "seed-e12", "E04", "R06", "R14"];
+use crate::bugs::ALL as BUGS;
 #[cfg(not(feature = "mutants"))]
 const BUGS: &[&str] = &[];
 

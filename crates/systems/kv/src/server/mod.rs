@@ -51,6 +51,11 @@ impl Identity {
     fn making(&self) -> Making {
         let Settings { snapshot_refusals: refusals, segment_bytes, .. } = self.settings;
         let options = whitewater_wal::Options::new(segment_bytes);
+        #[cfg(feature = "mutants")]
+        let options = match self.settings.log_bug {
+            Some(bug) => options.plant(bug),
+            None => options,
+        };
         Making { founders: (1..=self.servers as u64).collect(), refusals, options }
     }
 }
