@@ -35,6 +35,8 @@ struct Current {
     op: OpId,
     body: Payload,
     target: NodeId,
+    /// It need not be carried out by the leader.
+    elsewhere: bool,
     attempts_left: u32,
     /// An attempt was left without an answer.
     doubtful: bool,
@@ -49,6 +51,8 @@ pub struct Client {
     servers: usize,
     election_timeout: Span,
     attempts_max: u32,
+    /// Reads go to any server.
+    reads_anywhere: bool,
     waiting: VecDeque<Wish>,
     current: Option<Current>,
     /// Number of the latest request.
@@ -69,6 +73,7 @@ impl Client {
             servers: boot.servers,
             election_timeout: boot.options.election_timeout(),
             attempts_max: boot.options.client_attempts,
+            reads_anywhere: boot.options.read_at_any,
             waiting: VecDeque::new(),
             current: None,
             number: 0,
@@ -91,7 +96,9 @@ impl Client {
             Input::Command { op, command: Command::Insist(operation) } => {
                 self.ask(Wish { op, operation, attempts_max: INSISTING }, fx);
             }
-            Input::Command { op, command: Command::Campaign } => fx.reply(op, Reply::Refused),
+            Input::Command { op, command: Command::Campaign | Command::Transfer(_) } => {
+                fx.reply(op, Reply::Refused)
+            }
             Input::Timeout(_) => self.time_is_up(fx),
             Input::Deliver { message: KvMessage::Response { attempt, outcome }, .. } => {
                 self.answered(attempt, outcome, fx);
@@ -120,15 +127,19 @@ impl Client {
         }
         let Some(Wish { op, operation, attempts_max }) = self.waiting.pop_front() else { return };
         self.number += 1;
+        let elsewhere = self.reads_anywhere && !operation.is_write();
+        let target =
+            if elsewhere { NodeId::server(self.number as usize % self.servers) } else { self.believed };
         self.current = Some(Current {
             op,
             body: encode(Author::of(self.id), self.number, &operation),
-            target: self.believed,
+            target,
+            elsewhere,
             attempts_left: attempts_max,
             doubtful: false,
             pausing: false,
         });
-        self.attempt(self.believed, fx);
+        self.attempt(target, fx);
     }
 
     /// Makes the next attempt, unless all have been made.
@@ -162,7 +173,9 @@ impl Client {
         let Some(current) = self.current.as_mut().filter(|current| !current.pausing) else { return };
         match outcome {
             Outcome::Done(answer) => {
-                self.believed = current.target;
+                if !current.elsewhere {
+                    self.believed = current.target;
+                }
                 self.finish(Reply::Done(answer), fx);
             }
             Outcome::Refused { leader: Some(leader) } if leader != current.target => self.attempt(leader, fx),

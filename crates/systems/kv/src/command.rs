@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 use whitewater_raft::Payload;
-use whitewater_sim::{Digest, Digester};
+use whitewater_sim::{Digest, Digester, NodeId};
 
 /// Longest key, in bytes.
 pub(crate) const KEY_MAX_BYTES: usize = 64;
@@ -103,6 +103,8 @@ pub enum Command {
     Insist(Operation),
     /// A server stands for election at once.
     Campaign,
+    /// A server hands the leadership to another one, or asks the leader to.
+    Transfer(NodeId),
 }
 
 impl fmt::Display for Operation {
@@ -122,18 +124,23 @@ impl fmt::Display for Command {
             Command::Operate(operation) => operation.fmt(f),
             Command::Insist(operation) => write!(f, "insist {operation}"),
             Command::Campaign => f.write_str("campaign"),
+            Command::Transfer(to) => write!(f, "transfer {to}"),
         }
     }
 }
 
-const FORMS: &str =
-    "put KEY VALUE, append KEY VALUE, get KEY, cas KEY OLD NEW, each also behind `insist`, or campaign";
+const FORMS: &str = "put KEY VALUE, append KEY VALUE, get KEY, cas KEY OLD NEW, each also behind `insist`, campaign, or transfer NODE";
 
 /// Reads a command.
 ///
 /// # Errors
 /// Says which forms there are.
 pub(crate) fn parse(text: &str) -> Result<Command, String> {
+    if let Some(to) = text.strip_prefix("transfer ") {
+        let server = to.parse::<NodeId>().ok().filter(|node| node.is_server());
+        let wrong = || format!("`{to}` is no server: write one such as n2");
+        return server.map(Command::Transfer).ok_or_else(wrong);
+    }
     match text.strip_prefix("insist ") {
         _ if text == "campaign" => Ok(Command::Campaign),
         Some(operation) => parse_operation(operation).map(Command::Insist),
@@ -191,6 +198,8 @@ pub enum Reply {
     Unknown,
     /// The server stands for election, or has no reason to.
     Campaigning,
+    /// The server was asked to hand over the leadership; whether it does will show.
+    Transferring,
 }
 
 impl fmt::Display for Answer {
@@ -211,6 +220,7 @@ impl fmt::Display for Reply {
             Reply::Refused => f.write_str("refused"),
             Reply::Unknown => f.write_str("unknown"),
             Reply::Campaigning => f.write_str("campaigning"),
+            Reply::Transferring => f.write_str("transferring"),
         }
     }
 }
@@ -236,6 +246,7 @@ impl Digest for Reply {
             Reply::Refused => digester.word(5),
             Reply::Unknown => digester.word(6),
             Reply::Campaigning => digester.word(7),
+            Reply::Transferring => digester.word(8),
         }
     }
 }
@@ -246,7 +257,9 @@ mod tests {
 
     #[test]
     fn a_command_reads_back_as_it_is_written() {
-        for text in ["put a 1", "append k7 x12", "get a", "cas a 1 2", "insist get a", "campaign"] {
+        for text in
+            ["put a 1", "append k7 x12", "get a", "cas a 1 2", "insist get a", "campaign", "transfer n2"]
+        {
             assert_eq!(parse(text).unwrap().to_string(), text);
         }
     }
@@ -267,6 +280,7 @@ mod tests {
         ] {
             assert!(parse(text).unwrap_err().contains("put KEY VALUE"), "{text}");
         }
+        assert!(parse("transfer c1").unwrap_err().contains("no server"));
         let long = format!("get {}", "k".repeat(KEY_MAX_BYTES + 1));
         assert!(parse(&long).unwrap_err().contains("at most 64"));
     }

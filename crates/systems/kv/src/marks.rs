@@ -44,6 +44,10 @@ marks! {
     DAMAGED = "log-found-damaged",
     /// A read had its index before that was applied.
     READ_WAITED = "read-waited-for-its-index",
+    /// A leader was asked to hand over its leadership.
+    TRANSFER_BEGUN = "transfer-begun",
+    /// A server that does not lead was asked for a read.
+    READ_AT_FOLLOWER = "read-at-follower",
     /// A client had too much to do and refused an operation.
     CLIENT_BUSY = "client-too-busy",
 }

@@ -120,6 +120,8 @@ pub(crate) const KINDS: &[&str] = &[
     "MsgReadIndex",
     "MsgReadIndexResp",
     "MsgSnap",
+    "MsgTransferLeader",
+    "MsgTimeoutNow",
     "Connect",
     "Connected",
     "Broken",

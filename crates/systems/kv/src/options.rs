@@ -63,6 +63,15 @@ pub const SPECS: &[OptionSpec] = &[
         "Whether reads ask a majority for the read index or go through the log.",
     ),
     spec(
+        "read-at",
+        Values::Words(&["leader", "any"]),
+        "leader",
+        true,
+        "Whether clients read at whom they believe to lead or at any server, one after the other.",
+    ),
+    // A leader goes on for up to two election timeouts before it finds out that nobody follows: what it reads then is old.
+    spec("lease", SWITCH, "off", false, "Whether a leader answers reads at once as long as it leads."),
+    spec(
         "forwarding",
         SWITCH,
         "off",
@@ -143,6 +152,10 @@ pub struct Settings {
     pub inflight_count_max: u32,
     /// How reads are served.
     pub reads: Reads,
+    /// Clients read at any server.
+    pub read_at_any: bool,
+    /// The leader trusts its lease.
+    pub lease: bool,
     /// Followers pass proposals on.
     pub forwarding: bool,
     /// Shortest start of a session.
@@ -193,6 +206,9 @@ impl Settings {
             message_size_max_bytes,
             inflight_count_max: number("in-flight").min(window_max(message_size_max_bytes)) as u32,
             reads: if is("reads", "log") { Reads::Log } else { Reads::Index },
+            read_at_any: is("read-at", "any"),
+            // A lease counts on voters that stand by their leader.
+            lease: is("lease", "on") && is("check-quorum", "on"),
             forwarding: is("forwarding", "on"),
             session_start_low,
             session_start_high: span("session-start-high").max(session_start_low),

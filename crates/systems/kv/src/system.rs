@@ -70,7 +70,12 @@ impl System for Kv {
         _options: &Options,
     ) -> (Target, String) {
         const CAMPAIGN: usize = 4;
-        let kind = draw.weighted(&[66, 16, 12, 4, 2]);
+        const TRANSFER: usize = 5;
+        let kind = draw.weighted(&[64, 16, 12, 4, 2, 2]);
+        if kind == TRANSFER {
+            let to = NodeId::server(draw.below(script.servers as u64) as usize);
+            return (Target::Leader, format!("transfer {to}"));
+        }
         if kind == CAMPAIGN || script.clients == 0 {
             let server = draw.below(script.servers as u64) as usize;
             return (Target::Node(NodeId::server(server)), "campaign".to_owned());

@@ -181,6 +181,34 @@ fn a_server_whose_sync_failed_comes_back_with_what_was_durable() {
     );
 }
 
+#[test]
+fn a_leader_hands_over_its_leadership_when_it_is_told_to() {
+    let mut steps: Vec<Step> =
+        (1..=3).map(|to| operation(at(400 + 200 * to), Target::Leader, &format!("transfer n{to}"))).collect();
+    steps.extend(
+        (1..=3).map(|who| operation(at(500 + 200 * who), Target::Node(n(who as usize)), "append a x")),
+    );
+    let outcome = run(&quiet(steps), &Options::new());
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    let replies = replies(&outcome);
+    let done = replies.iter().filter(|reply| reply.ends_with(" ok")).count();
+    assert!(done >= 3, "a server proposes for itself only while it leads: {replies:?}");
+}
+
+#[test]
+fn reads_go_to_any_server_and_find_what_was_written_before() {
+    let steps = (0..9)
+        .flat_map(|i| {
+            let write = operation(at(400 + 60 * i), client(1), &format!("append a v{i}"));
+            [write, operation(at(430 + 60 * i), client(2), "get a")]
+        })
+        .collect();
+    let outcome = run(&quiet(steps), &options(&[("read-at", "any")]));
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    assert!(outcome.marks.contains(&"read-at-follower"), "{:?}", outcome.marks);
+    assert!(replies(&outcome).contains(&"op17 value v0,v1,v2,v3,v4,v5,v6,v7,v8"));
+}
+
 /// A steady stream of writes, and options that make snapshots often.
 fn snapshots_often(also: &[(&str, &str)]) -> (Script, Options) {
     let script =

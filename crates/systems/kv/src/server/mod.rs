@@ -26,7 +26,7 @@ use dead::Reopening;
 use std::fmt;
 use storing::Writing;
 use whitewater_check::Refusal;
-use whitewater_raft::{ConfState, Config, RawNode, Ready};
+use whitewater_raft::{ConfState, Config, RawNode, ReadMode, Ready};
 use whitewater_sim::draw::name_hash;
 use whitewater_sim::{Boot, Effects, Input, LocalTime, NodeId, Span};
 use whitewater_wal::{Dropped, Recovered};
@@ -206,6 +206,7 @@ impl Server {
                 self.core.campaign();
                 fx.reply(op, Reply::Campaigning);
             }
+            Input::Command { op, command: Command::Transfer(to) } => self.transfer(op, to, fx),
             Input::Command { op, command: Command::Operate(operation) | Command::Insist(operation) } => {
                 self.propose_own(op, &operation, fx);
             }
@@ -274,6 +275,7 @@ fn config(id: whitewater_raft::NodeId, settings: &Settings) -> Config {
         // What one entry holds must not decide how many of them are applied at once.
         committed_size_max_bytes: 1 << 20,
         inflight_count_max: settings.inflight_count_max,
+        read_mode: if settings.lease { ReadMode::LeaseBased } else { ReadMode::Safe },
         disable_proposal_forwarding: !settings.forwarding,
         #[cfg(feature = "mutants")]
         bug: settings.bug,

@@ -3,7 +3,7 @@
 use super::{Hands, Server};
 use crate::command::{Answer, Operation, Reply, Text};
 use crate::marks;
-use crate::message::{KvMessage, Outcome, Session, server};
+use crate::message::{KvMessage, Outcome, Session, core_id, server};
 use crate::options::Reads;
 use crate::proposal::{Author, Verb, decode, encode};
 use crate::requests::{Own, Place, Waiting, WaitingRead, context_of};
@@ -72,6 +72,9 @@ impl Server {
             self.refuse(client, attempt, fx);
             return;
         }
+        if self.core.role() != Role::Leader {
+            fx.mark(marks::READ_AT_FOLLOWER);
+        }
         let slot = client.position();
         self.requests.reads[slot] = Some(WaitingRead { attempt, key, index: None });
         self.core.read_index(context_of(slot, attempt));
@@ -126,6 +129,20 @@ impl Server {
             };
             fx.reply(own.op, reply);
         }
+    }
+
+    /// A script wants another server to lead.
+    pub(super) fn transfer(&mut self, op: OpId, to: NodeId, fx: &mut Hands<'_>) {
+        let known = to.position() < self.identity.servers && server(self.core.leader()).is_some();
+        if !known {
+            fx.reply(op, Reply::Refused);
+            return;
+        }
+        if to != self.identity.id && self.core.role() == Role::Leader {
+            fx.mark(marks::TRANSFER_BEGUN);
+        }
+        self.core.transfer_leader(core_id(to));
+        fx.reply(op, Reply::Transferring);
     }
 
     /// A script asks this server itself; it proposes only if it leads.
