@@ -295,6 +295,34 @@ fn faults_of_every_kind_break_no_rule_with_frequent_snapshots_and_torn_sectors()
 }
 
 #[test]
+fn disks_that_forget_and_decay_break_nothing_that_is_owed() {
+    let runs: u64 = option_env!("KV_DISK_RUNS").and_then(|runs| runs.parse().ok()).unwrap_or(150);
+    let mut damaged = 0;
+    for seed in 0..runs {
+        let mut script = wild(seed);
+        let mut draw = Draw::from_value(seed ^ 0xd15c);
+        let often = |draw: &mut Draw| if draw.chance(1, 2) { draw.below(2_000) as u16 } else { 0 };
+        script.disk.sector_bytes = if draw.chance(3, 4) { 512 } else { 0 };
+        (script.disk.full, script.disk.write_failures) = (often(&mut draw), often(&mut draw));
+        (script.disk.read_failures, script.disk.stalls) = (often(&mut draw), often(&mut draw));
+        script.disk.stall = Span::from_millis(50);
+        script.disk.busy_high = Span::from_micros(draw.below(500));
+        let faults = &mut script.disk.faults;
+        faults.rot = often(&mut draw) * 10;
+        if draw.chance(1, 3) {
+            (faults.lies, faults.lost_writes) = (often(&mut draw), often(&mut draw));
+            (faults.misdirected, faults.everywhere) = (often(&mut draw), draw.chance(1, 4));
+        }
+        let options =
+            options(&[("snapshot-entries", &draw.within(5, 30).to_string()), ("segment-bytes", "512")]);
+        let outcome = KV.run(&script, &options, false).unwrap();
+        assert_eq!(outcome.verdict, Verdict::Pass, "seed {seed}");
+        damaged += u64::from(outcome.marks.contains(&"log-found-damaged"));
+    }
+    assert!(damaged > runs / 50, "{damaged}");
+}
+
+#[test]
 fn faults_of_every_kind_break_no_rule() {
     let (mut crashes, mut lost, mut acknowledged) = (0, 0, 0);
     for seed in 0..120 {

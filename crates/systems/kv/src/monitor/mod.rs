@@ -11,8 +11,8 @@ use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Cluster, Effect, FaultBudget, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Time,
-    Violation, What,
+    Cluster, DiskContract, Effect, FaultBudget, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX,
+    Script, Seen, Time, Violation, What,
 };
 
 /// Name and claim of the rule that a log on a disk of good faith is whole.
@@ -29,6 +29,11 @@ pub struct KvMonitor {
     lives: [Session; SERVERS_MAX],
     /// Servers whose disks may do anything.
     struck: FaultBudget,
+    /// Whether such a disk may have forgotten what it said was durable, without a trace of it.
+    may_forget: bool,
+    /// It may have done so: votes and acknowledgements that others count on may be gone, and nothing is owed any more but
+    /// that nobody panics.
+    waived: bool,
 }
 
 impl KvMonitor {
@@ -43,6 +48,8 @@ impl KvMonitor {
         KvMonitor {
             rules,
             struck,
+            may_forget: matches!(script.disk.contract(), DiskContract::Lying | DiskContract::Unlimited),
+            waived: false,
             clients: Clients::new(),
             settling: Settling::new(script, settings),
             figures: Figures::default(),
@@ -98,12 +105,16 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
 impl Monitor<KvNode> for KvMonitor {
     #[inline]
     fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
+        if self.waived {
+            return Ok(());
+        }
         if !seen.node.is_server() {
             return self.follow_clients(seen);
         }
         let stimulus = match seen.what {
             What::Crashed => {
                 self.rules.crashed(seen.node);
+                self.waived = self.may_forget && self.struck.strikes(seen.node);
                 return Ok(());
             }
             What::Booted => Stimulus::Booted,
@@ -144,10 +155,13 @@ impl Monitor<KvNode> for KvMonitor {
         inject: &mut Vec<(NodeId, crate::command::Command)>,
     ) {
         self.settling.begin(phase, cluster, &self.rules, &self.clients, inject);
-        self.figures.not_owed += u64::from(self.settling.owes_nothing());
+        self.figures.not_owed += u64::from(self.waived || self.settling.owes_nothing());
     }
 
     fn owed(&mut self, _now: Time, cluster: &Cluster<KvNode>) -> Progress {
+        if self.waived {
+            return Progress::Done;
+        }
         self.settling.progress(&self.rules, cluster)
     }
 

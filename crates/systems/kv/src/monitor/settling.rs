@@ -16,6 +16,8 @@ pub(super) struct Settling {
     ground: Ground,
     phase: Phase,
     settlement: Option<Settlement>,
+    /// How many servers had found their log damaged when it was settled what is owed.
+    damaged: usize,
     /// Clients that reach all of those who owe.
     served: Vec<NodeId>,
     write: Option<OpId>,
@@ -38,6 +40,7 @@ impl Settling {
             },
             phase: Phase::Faults,
             settlement: None,
+            damaged: 0,
             served: Vec::new(),
             write: None,
             read: None,
@@ -55,12 +58,7 @@ impl Settling {
         inject: &mut Vec<(NodeId, Command)>,
     ) {
         self.phase = phase;
-        // A process that died of a failed sync is started again soon, and no sync fails any more: it counts. One that has
-        // found its log damaged takes part in nothing.
-        let whole =
-            |node| cluster.view(node).and_then(KvNode::server).is_none_or(|server| !server.is_damaged());
-        let terrain = Terrain::of(cluster, &self.obstructions, whole);
-        let settlement = Settlement::begin(&self.ground, terrain, rules);
+        let settlement = self.settle(cluster, rules);
         self.served = match settlement.owed() {
             Owed::Progress { core, .. } => {
                 cluster.clients().filter(|&client| self.reaches(cluster, client, &core.members)).collect()
@@ -83,6 +81,16 @@ impl Settling {
                     .map(|(key, &reader)| (reader, Command::Insist(Operation::Get { key: key.clone() }))),
             );
         }
+    }
+
+    /// What is owed by those who are up now.
+    fn settle(&mut self, cluster: &Cluster<KvNode>, rules: &RaftRules) -> Settlement {
+        // A process that died of a failed sync is started again soon, and no sync fails any more: it counts. One that has
+        // found its log damaged takes part in nothing.
+        self.damaged = damaged(cluster).count();
+        let terrain =
+            Terrain::of(cluster, &self.obstructions, |node| !damaged(cluster).any(|other| other == node));
+        Settlement::begin(&self.ground, terrain, rules)
     }
 
     /// Whether nothing lies between a client and any of these servers.
@@ -121,6 +129,10 @@ impl Settling {
 
     /// What is still missing.
     pub(super) fn progress(&mut self, rules: &RaftRules, cluster: &Cluster<KvNode>) -> Progress {
+        if self.settlement.is_some() && damaged(cluster).count() != self.damaged {
+            // A process that was started again only now has found out.
+            self.settlement = Some(self.settle(cluster, rules));
+        }
         let Some(settlement) = &self.settlement else { return Progress::Done };
         let busy = |client: &NodeId| {
             cluster.view(*client).and_then(KvNode::client).is_some_and(|client| !client.is_idle())
@@ -128,4 +140,12 @@ impl Settling {
         self.service.unanswered = self.served.iter().copied().find(busy);
         settlement.progress(rules, cluster, &self.service)
     }
+}
+
+/// Servers that have found their log damaged.
+fn damaged(cluster: &Cluster<KvNode>) -> impl Iterator<Item = NodeId> + '_ {
+    let is_damaged = |&node: &NodeId| {
+        cluster.view(node).and_then(KvNode::server).is_some_and(|server| server.is_damaged())
+    };
+    cluster.servers().filter(is_damaged)
 }
