@@ -296,9 +296,9 @@ fn faults_of_every_kind_break_no_rule_with_frequent_snapshots_and_torn_sectors()
 
 #[test]
 fn disks_that_forget_and_decay_break_nothing_that_is_owed() {
-    let runs: u64 = option_env!("KV_DISK_RUNS").and_then(|runs| runs.parse().ok()).unwrap_or(150);
+    const RUNS: u64 = 150;
     let mut damaged = 0;
-    for seed in 0..runs {
+    for seed in 0..RUNS {
         let mut script = wild(seed);
         let mut draw = Draw::from_value(seed ^ 0xd15c);
         let often = |draw: &mut Draw| if draw.chance(1, 2) { draw.below(2_000) as u16 } else { 0 };
@@ -319,7 +319,7 @@ fn disks_that_forget_and_decay_break_nothing_that_is_owed() {
         assert_eq!(outcome.verdict, Verdict::Pass, "seed {seed}");
         damaged += u64::from(outcome.marks.contains(&"log-found-damaged"));
     }
-    assert!(damaged > runs / 50, "{damaged}");
+    assert!(damaged > RUNS / 50, "{damaged}");
 }
 
 #[test]

@@ -67,6 +67,8 @@ impl Server {
         self.members = log.membership();
         self.spine = Spine::behind(image.index, image.term, image.chain);
         self.durable = image.index;
+        // The next snapshot may be in the core already.
+        self.commit_before = self.commit_before.max(image.index);
         (self.machine, self.applied) = (image.machine, image.index);
         // Whether their entries are in it nobody here can tell.
         self.requests.forget_to(image.index, |op| fx.reply(op, crate::command::Reply::Unknown));
