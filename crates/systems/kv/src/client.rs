@@ -97,7 +97,7 @@ impl Client {
                 self.ask(Wish { op, operation, attempts_max: INSISTING }, fx);
             }
             Input::Command { op, command: Command::Campaign | Command::Transfer(_) } => {
-                fx.reply(op, Reply::Refused)
+                fx.reply(op, Reply::Declined)
             }
             Input::Timeout(_) => self.time_is_up(fx),
             Input::Deliver { message: KvMessage::Response { attempt, outcome }, .. } => {

@@ -200,6 +200,8 @@ pub enum Reply {
     Campaigning,
     /// The server was asked to hand over the leadership; whether it does will show.
     Transferring,
+    /// The node cannot do that: it is no server, or knows no leader.
+    Declined,
 }
 
 impl fmt::Display for Answer {
@@ -221,6 +223,7 @@ impl fmt::Display for Reply {
             Reply::Unknown => f.write_str("unknown"),
             Reply::Campaigning => f.write_str("campaigning"),
             Reply::Transferring => f.write_str("transferring"),
+            Reply::Declined => f.write_str("declined"),
         }
     }
 }
@@ -247,6 +250,7 @@ impl Digest for Reply {
             Reply::Unknown => digester.word(6),
             Reply::Campaigning => digester.word(7),
             Reply::Transferring => digester.word(8),
+            Reply::Declined => digester.word(9),
         }
     }
 }

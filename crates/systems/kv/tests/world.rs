@@ -196,6 +196,20 @@ fn a_leader_hands_over_its_leadership_when_it_is_told_to() {
 }
 
 #[test]
+fn what_a_node_cannot_do_it_declines() {
+    let outcome = run(
+        &quiet(vec![
+            operation(at(0), Target::Node(n(1)), "transfer n2"),
+            operation(at(100), client(1), "campaign"),
+            operation(at(900), Target::Leader, "transfer n9"),
+        ]),
+        &Options::new(),
+    );
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    assert_eq!(replies(&outcome)[..3], ["op0 declined", "op1 declined", "op2 declined"]);
+}
+
+#[test]
 fn reads_go_to_any_server_and_find_what_was_written_before() {
     let steps = (0..9)
         .flat_map(|i| {

@@ -76,7 +76,7 @@ impl Clients {
     /// It answers.
     pub(super) fn told(&mut self, op: OpId, reply: &Reply) -> Result<(), Violation> {
         match reply {
-            Reply::Campaigning | Reply::Transferring => Ok(()),
+            Reply::Campaigning | Reply::Transferring | Reply::Declined => Ok(()),
             Reply::Done(Answer::Written) => self.rules.answered(op, Told::Done),
             Reply::Done(Answer::Differs) | Reply::Refused => self.rules.answered(op, Told::Refused),
             Reply::Unknown => self.rules.answered(op, Told::Unknown),

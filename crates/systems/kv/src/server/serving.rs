@@ -135,7 +135,7 @@ impl Server {
     pub(super) fn transfer(&mut self, op: OpId, to: NodeId, fx: &mut Hands<'_>) {
         let known = to.position() < self.identity.servers && server(self.core.leader()).is_some();
         if !known {
-            fx.reply(op, Reply::Refused);
+            fx.reply(op, Reply::Declined);
             return;
         }
         if to != self.identity.id && self.core.role() == Role::Leader {
