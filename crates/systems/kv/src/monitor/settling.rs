@@ -35,6 +35,7 @@ impl Settling {
                 // The answer waits for a sync, and for one that was asked for before.
                 round_trip: delay_high.times(2) + script.disk.high.times(2),
                 limit: script.settle.limit,
+                entries_per_round_trip: settings.entries_per_append(),
             },
             phase: Phase::Faults,
             settlement: None,
