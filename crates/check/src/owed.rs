@@ -47,6 +47,8 @@ pub struct Terrain {
     logs: [(u64, u64); SERVERS_MAX],
     /// Each server's commit index: up to there its log is the leader's.
     commits: [u64; SERVERS_MAX],
+    /// Entries that operations which are open will add.
+    to_come: u64,
     /// Who leads the highest term that anybody is in, by position.
     leader: Option<usize>,
 }
@@ -129,6 +131,11 @@ impl Terrain {
         (self.logs[node.position()], self.commits[node.position()]) = (last, commit);
     }
 
+    /// Says how many entries the operations that are open may still add, all attempts counted.
+    pub fn expect(&mut self, entries: u64) {
+        self.to_come = entries;
+    }
+
     /// Says who leads the highest term that anybody is in.
     pub(crate) fn set_leader(&mut self, leader: Option<NodeId>) {
         self.leader = leader.map(NodeId::position);
@@ -161,13 +168,14 @@ impl Terrain {
     }
 }
 
-/// Time that the entries take which the last member of `mesh` may lack.
+/// Time that the entries take which the last member of `mesh` may lack, and those that are to come.
 fn catching_up(ground: &Ground, terrain: &Terrain, mesh: u16) -> Span {
     assert!(ground.entries_per_round_trip > 0, "an append holds at least one entry");
     let members = || (0..terrain.servers).filter(|&n| mesh & 1 << n != 0);
     let longest = members().map(|n| terrain.logs[n].1).max().unwrap_or(0);
     let shortest = members().map(|n| terrain.commits[n]).min().unwrap_or(0);
-    ground.round_trip.times(longest.saturating_sub(shortest) / ground.entries_per_round_trip)
+    let entries = longest.saturating_sub(shortest) + terrain.to_come;
+    ground.round_trip.times(entries / ground.entries_per_round_trip)
 }
 
 /// What a cluster owes.
@@ -379,6 +387,8 @@ mod tests {
         );
         terrain.set_log(NodeId::server(2), (1, 590), 400);
         assert_eq!(owed(&ground, &terrain), progress(&[0, 1, 2], true));
+        terrain.expect(300);
+        assert_eq!(owed(&ground, &terrain), Owed::Nothing(Because::TooLittleTime), "as many are to come");
     }
 
     #[test]

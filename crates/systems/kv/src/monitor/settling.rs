@@ -10,6 +10,9 @@ use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script};
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &[u8] = b"fresh key";
 
+/// Entries that one request may add: an attempt that waits too long is followed by another.
+const ENTRIES_PER_REQUEST: u64 = 4;
+
 /// The progress of one phase of settling.
 pub(super) struct Settling {
     obstructions: Obstructions,
@@ -57,7 +60,10 @@ impl Settling {
     ) {
         self.phase = phase;
         // A process that died of a failed sync is started again soon, and no sync fails any more: it counts.
-        let terrain = Terrain::of(cluster, &self.obstructions, |_| true);
+        let mut terrain = Terrain::of(cluster, &self.obstructions, |_| true);
+        let asking = cluster.clients().filter_map(|client| cluster.view(client)?.client());
+        let requests: usize = asking.map(|client| client.open_requests()).sum();
+        terrain.expect(requests as u64 * ENTRIES_PER_REQUEST);
         let settlement = Settlement::begin(&self.ground, terrain, rules);
         self.served = match settlement.owed() {
             Owed::Progress { core, .. } => {
