@@ -51,7 +51,8 @@ pub fn same(a: &Outcome, b: &Outcome) -> bool {
         && a.time == b.time
 }
 
-/// The steps of the plan that never began or never ended, one sentence each; empty if all did.
+/// The steps of the plan that never began, never ended or never met what they are about, one sentence each; empty if
+/// all did.
 pub fn never_happened(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     let line = |at: usize| match plan.script.steps.get(at) {
         Some(step) => step_line(step),
