@@ -348,6 +348,25 @@ fn a_broken_rule_ends_the_run_at_the_event_that_broke_it() {
 }
 
 #[test]
+fn a_monitor_may_allow_more_time_than_the_script() {
+    struct Patient;
+    impl Monitor<Toy> for Patient {
+        fn observe(&mut self, _: &Seen<'_, Toy>, _: &Cluster<Toy>) -> Result<(), Violation> {
+            Ok(())
+        }
+        fn allowance(&self) -> Span {
+            Span::from_millis(70)
+        }
+        fn owed(&mut self, _: Time, _: &Cluster<Toy>) -> Progress {
+            Progress::Waiting(broken("still noise"))
+        }
+    }
+    let script = short(vec![]);
+    let outcome = World::<Toy, _>::new(&script, Manner::default(), Patient, true).unwrap().run();
+    assert_eq!(outcome.time, Time::ZERO + script.horizon + script.settle.limit + Span::from_millis(70));
+}
+
+#[test]
 fn what_is_owed_and_never_paid_is_the_verdict_at_the_bound() {
     let script = short(vec![]);
     let outcome =

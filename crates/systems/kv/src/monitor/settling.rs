@@ -5,7 +5,7 @@ use crate::command::{Command, Operation, Reply, Text};
 use crate::node::KvNode;
 use crate::options::Settings;
 use whitewater_check::{Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain};
-use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script};
+use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Span};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &[u8] = b"fresh key";
@@ -95,6 +95,11 @@ impl Settling {
         let both =
             |server| free(Link { from: client, to: server }) && free(Link { from: server, to: client });
         servers.iter().all(|&server| both(server))
+    }
+
+    /// Time beyond the script's limit that this phase may take.
+    pub(super) fn allowance(&self) -> Span {
+        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance)
     }
 
     pub(super) fn owes_nothing(&self) -> bool {
