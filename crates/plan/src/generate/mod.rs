@@ -61,17 +61,58 @@ fn choose_system(
     decisions: &Decisions,
     restrictions: &Restrictions,
 ) -> Result<&'static dyn System, String> {
-    let draw = |systems: &[&'static dyn System]| *decisions.draw("system", 0).pick(systems);
-    match (&restrictions.system, &restrictions.bug) {
-        (Some(name), _) => find_system(systems, name),
-        (None, _) if systems.is_empty() => Err("there is no system to draw from".to_owned()),
-        (None, None) => Ok(draw(systems)),
-        (None, Some(bug)) => {
-            let with_it: Vec<_> =
-                systems.iter().copied().filter(|system| system.bugs().contains(&bug.as_str())).collect();
-            if with_it.is_empty() { Err(no_bug(systems, bug)) } else { Ok(draw(&with_it)) }
+    Ok(*decisions.draw("system", 0).pick(&eligible(systems, restrictions)?))
+}
+
+/// The systems that plans under these restrictions are drawn from: the one that is named, or else those that have the
+/// bug and every option that is given. At least one.
+///
+/// # Errors
+/// There is none; says what none of them has, and lists what there is.
+pub fn eligible(
+    systems: &[&'static dyn System],
+    restrictions: &Restrictions,
+) -> Result<Vec<&'static dyn System>, String> {
+    if let Some(name) = &restrictions.system {
+        return Ok(vec![find_system(systems, name)?]);
+    }
+    if systems.is_empty() {
+        return Err("there is no system to draw from".to_owned());
+    }
+    let mut eligible = systems.to_vec();
+    if let Some(bug) = &restrictions.bug {
+        eligible.retain(|system| system.bugs().contains(&bug.as_str()));
+        if eligible.is_empty() {
+            return Err(no_bug(systems, bug));
         }
     }
+    for (name, _) in &restrictions.set {
+        let before = eligible.clone();
+        eligible.retain(|system| has_option(*system, name));
+        if eligible.is_empty() {
+            return Err(no_option(&before, name));
+        }
+    }
+    Ok(eligible)
+}
+
+/// Whether a system has that option, which may be given for one node, as in `mode.n1`.
+fn has_option(system: &dyn System, name: &str) -> bool {
+    let base = name.split('.').next().unwrap_or_default();
+    system.options().iter().any(|spec| spec.name == base)
+}
+
+/// That none of these systems has the option, and which options they have.
+fn no_option(systems: &[&'static dyn System], name: &str) -> String {
+    let of = |system: &&'static dyn System| {
+        let names: Vec<&str> = system.options().iter().map(|spec| spec.name).collect();
+        match names.is_empty() {
+            true => format!("{} has none", system.name()),
+            false => format!("{} has {}", system.name(), names.join(", ")),
+        }
+    };
+    let there: Vec<String> = systems.iter().map(of).collect();
+    format!("there is no option `{name}`; {}", there.join("; "))
 }
 
 /// That no system has this bug, and which there are.
