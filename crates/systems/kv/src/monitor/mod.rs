@@ -140,3 +140,28 @@ impl Monitor<KvNode> for KvMonitor {
         Figures { acknowledged_writes: self.clients.rules.acknowledged(), ..self.figures }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whitewater_raft::Message;
+
+    #[test]
+    fn every_promise_of_a_message_is_held_against_the_disk() {
+        let said = |kind, reject| {
+            spoken(&Message { kind, from: 2, to: 1, term: 3, index: 7, reject, ..Message::default() })
+        };
+        let (to, term) = (NodeId::server(0), 3);
+        assert_eq!(said(MessageKind::VoteResponse, false), Spoken::Grant { to, term });
+        assert_eq!(said(MessageKind::AppendResponse, false), Spoken::AppendResponse { term, index: 7 });
+        for kind in [MessageKind::VoteResponse, MessageKind::AppendResponse, MessageKind::PreVoteResponse] {
+            assert_eq!(said(kind, true), Spoken::Refusal { term }, "{kind:?}");
+        }
+        for kind in [MessageKind::PreVote, MessageKind::PreVoteResponse] {
+            assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: true }, "{kind:?}");
+        }
+        for kind in [MessageKind::Append, MessageKind::Heartbeat, MessageKind::Vote] {
+            assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: false }, "{kind:?}");
+        }
+    }
+}
