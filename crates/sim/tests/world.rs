@@ -239,6 +239,13 @@ fn a_step_that_never_meets_the_message_or_storage_call_it_is_about_is_told() {
 }
 
 #[test]
+fn a_step_that_was_to_end_before_it_began_is_told() {
+    let apart = || Action::Partition(vec![vec![Target::Node(n(1))], vec![Target::Node(n(2))]]);
+    let steps = vec![step(at(50), apart(), Some(at(20))), step(at(50), apart(), Some(at(60)))];
+    assert_eq!(run(&short(steps)).unfired, [0]);
+}
+
+#[test]
 fn a_repeated_operation_is_given_until_it_ends_and_skips_rounds_without_a_target() {
     let every = Some(Span::from_millis(10));
     let writes = Action::Operate { target: Target::Leader, text: "write 5".into(), every };

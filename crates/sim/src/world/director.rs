@@ -15,7 +15,8 @@ pub(super) struct StepState {
     pub(super) open: bool,
     /// Its end was told by a condition that has not held.
     pub(super) endless: bool,
-    /// It waits for a message, a timer or a storage call that it is about, and none has come.
+    /// It waits for a message, a timer or a storage call that it is about, and none has come; or it was to end before
+    /// it began.
     pub(super) unmet: bool,
     pub(super) cuts: Vec<Link>,
     pub(super) crashed: Option<NodeId>,

@@ -117,7 +117,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     fn schedule_end(&mut self, step: usize) {
         match self.script.steps[step].until.clone() {
-            Some(Trigger::At(at)) => self.queue.push(at.max(self.now), Pending::Close(step as u32)),
+            Some(Trigger::At(at)) => {
+                self.director.steps[step].unmet |= at < self.now;
+                self.queue.push(at.max(self.now), Pending::Close(step as u32));
+            }
             Some(Trigger::After(span)) => self.queue.push(self.now + span, Pending::Close(step as u32)),
             Some(Trigger::When(condition, after)) => {
                 self.director.steps[step].endless = true;
