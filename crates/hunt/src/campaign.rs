@@ -149,10 +149,11 @@ impl<'a> Engine<'a> {
     fn new(campaign: &'a Campaign<'a>, observer: &'a dyn Observer, stop: &'a AtomicBool) -> Engine<'a> {
         let seeds = campaign.end.map_or(u64::MAX, |end| end.saturating_sub(campaign.start));
         let runs = if let Budget::Runs(runs) = campaign.budget { runs } else { u64::MAX };
-        let Restrictions { system, bug, .. } = &campaign.restrictions;
+        let Restrictions { system, profile, bug, .. } = &campaign.restrictions;
         let may_run = |s: &&'static dyn System| {
             let has_bug = bug.as_deref().is_none_or(|bug| s.bugs().contains(&bug));
-            has_bug && system.as_deref().is_none_or(|name| s.name() == name)
+            let suits = profile.is_none_or(|profile| profile.suits(*s));
+            has_bug && suits && system.as_deref().is_none_or(|name| s.name() == name)
         };
         let systems = campaign.systems.iter().copied().filter(may_run);
         let tally = Tally::new(systems.map(|s| s as &dyn System));

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod decide;
+mod disks;
 mod faults;
 mod moments;
 mod operations;
@@ -35,43 +36,72 @@ pub struct Restrictions {
 /// under the drawn options, so a restricted option that changes the timing stretches the script.
 ///
 /// # Errors
-/// Names a system, option or value that does not exist and lists those that do.
+/// Names a system, option or value that does not exist and lists those that do; or names a profile that the system, or
+/// every system, does not stand, and lists those it does.
 pub fn generate(
     systems: &[&'static dyn System],
     seed: u64,
     restrictions: &Restrictions,
 ) -> Result<Plan, String> {
     let decisions = Decisions::new(seed);
-    let system = choose_system(systems, &decisions, restrictions)?;
     let profile = restrictions.profile.unwrap_or(Profile::Swarm);
+    let system = choose_system(systems, profile, &decisions, restrictions)?;
     let servers = cluster::servers(&decisions);
-    let options = options::draw(system, profile, servers, &decisions, restrictions)?;
+    let scope = profile.scope();
+    let options = options::draw(system, scope.options, servers, &decisions, restrictions)?;
     let timing = system.timing(&options);
     let mut script = cluster::script(seed, servers, system.clients(), timing, &decisions);
-    if profile == Profile::Swarm {
-        cluster::disturb(&mut script, system, timing, &decisions);
-        faults::add(&mut script, timing, system.names(), &decisions);
+    if scope.links {
+        cluster::disturb(&mut script, timing, &decisions);
     }
+    disks::add(&mut script.disk, scope.disks, system, timing, &decisions);
+    faults::add(&mut script, timing, system.names(), scope, &decisions);
     operations::add(&mut script, system, &options, &decisions);
     Ok(Plan { version: PLAN_VERSION, system: system.name().to_owned(), profile, options, script })
 }
 
+/// The system that is named, or one drawn from those that have the bug and stand the profile.
 fn choose_system(
     systems: &[&'static dyn System],
+    profile: Profile,
     decisions: &Decisions,
     restrictions: &Restrictions,
 ) -> Result<&'static dyn System, String> {
-    let draw = |systems: &[&'static dyn System]| *decisions.draw("system", 0).pick(systems);
-    match (&restrictions.system, &restrictions.bug) {
-        (Some(name), _) => find_system(systems, name),
-        (None, _) if systems.is_empty() => Err("there is no system to draw from".to_owned()),
-        (None, None) => Ok(draw(systems)),
-        (None, Some(bug)) => {
-            let with_it: Vec<_> =
-                systems.iter().copied().filter(|system| system.bugs().contains(&bug.as_str())).collect();
-            if with_it.is_empty() { Err(no_bug(systems, bug)) } else { Ok(draw(&with_it)) }
-        }
+    let Restrictions { system, bug, .. } = restrictions;
+    let candidates = match (system, bug) {
+        (Some(name), _) => vec![find_system(systems, name)?],
+        (None, _) if systems.is_empty() => return Err("there is no system to draw from".to_owned()),
+        (None, None) => systems.to_vec(),
+        (None, Some(bug)) => with_bug(systems, bug)?,
+    };
+    let suited: Vec<_> = candidates.iter().copied().filter(|system| profile.suits(*system)).collect();
+    match suited.as_slice() {
+        [] => Err(not_stood(&candidates, profile)),
+        several => Ok(*decisions.draw("system", 0).pick(several)),
     }
+}
+
+/// That none of these systems stands the profile, and which profiles each does.
+fn not_stood(systems: &[&'static dyn System], profile: Profile) -> String {
+    let stood = |system: &&'static dyn System| {
+        let names = Profile::ALL.into_iter().filter(|profile| profile.suits(*system)).map(Profile::name);
+        format!("{} stands {}", system.name(), names.collect::<Vec<_>>().join(", "))
+    };
+    let each: Vec<String> = systems.iter().map(stood).collect();
+    let nobody = match systems {
+        [only] => format!("{} does not stand", only.name()),
+        _ => "no system stands".to_owned(),
+    };
+    format!("{nobody} the disks of profile `{profile}`; {}", each.join("; "))
+}
+
+/// The systems that have this bug.
+///
+/// # Errors
+/// None has it; lists the bugs there are.
+fn with_bug(systems: &[&'static dyn System], bug: &str) -> Result<Vec<&'static dyn System>, String> {
+    let with_it: Vec<_> = systems.iter().copied().filter(|system| system.bugs().contains(&bug)).collect();
+    if with_it.is_empty() { Err(no_bug(systems, bug)) } else { Ok(with_it) }
 }
 
 /// That no system has this bug, and which there are.
@@ -100,6 +130,8 @@ pub(crate) fn find_system(
     })
 }
 
+#[cfg(test)]
+mod profile_tests;
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;

@@ -38,6 +38,7 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "drop n1->any Vote from 5ms until +1s",
         "delay n1->n2 MsgApp #2 by 30ms",
         "duplicate n1->n2 MsgApp #1 after 5ms when n2 follows after 1ns",
+        "duplicate \"0\" after 5ms",
         "lossy n1->n2 3/100 from 1s until 2s",
         "lossy any->any 1/2 when n3 pre-campaigns until n3 campaigns",
         "propose x=1 at leader when n1 leads",
