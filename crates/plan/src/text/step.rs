@@ -265,7 +265,9 @@ impl Reader<'_> {
                 "write a time, `+` and a length, `end`, or a condition such as `n1 leads`",
             ));
         };
-        if word.is("end") {
+        if word.quoted {
+            self.moment().map(|(condition, after)| Trigger::When(condition, after))
+        } else if word.is("end") {
             self.words.next();
             Ok(Trigger::End)
         } else if let Some(length) = word.text.strip_prefix('+') {

@@ -38,7 +38,6 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "drop n1->any Vote from 5ms until +1s",
         "delay n1->n2 MsgApp #2 by 30ms",
         "duplicate n1->n2 MsgApp #1 after 5ms when n2 follows after 1ns",
-        "duplicate \"0\" after 5ms",
         "lossy n1->n2 3/100 from 1s until 2s",
         "lossy any->any 1/2 when n3 pre-campaigns until n3 campaigns",
         "propose x=1 at leader when n1 leads",
@@ -51,6 +50,20 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "crash n1 until +1ms | \" spaces matter \"",
     ] {
         assert_eq!(print_step(&read(line)), line);
+    }
+}
+
+#[test]
+fn a_name_that_looks_like_an_amount_is_a_name_in_its_quotes() {
+    for line in [
+        "duplicate \"0\" after 5ms",
+        "delay \"1ms\" by 30ms",
+        "hold n1->n2 until \"2s\" arrives",
+        "hold n1->n2 until \"+2s\" leaves after 1ms",
+    ] {
+        let lines = [line.to_owned()];
+        let script = parse_script(&lines, None).unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
+        assert_eq!(print_step(&script.steps[0]), line);
     }
 }
 
