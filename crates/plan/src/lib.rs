@@ -21,7 +21,7 @@ mod file_tests;
 mod testing;
 
 pub use error::InputError;
-pub use generate::{Restrictions, generate};
+pub use generate::{Restrictions, eligible, generate};
 pub use input::InputFile;
 pub use plan::{PLAN_VERSION, Plan};
 pub use profile::Profile;

@@ -45,7 +45,7 @@ pub fn generate(
 ) -> Result<Plan, String> {
     let decisions = Decisions::new(seed);
     let profile = restrictions.profile.unwrap_or(Profile::Swarm);
-    let system = choose_system(systems, profile, &decisions, restrictions)?;
+    let system = choose_system(systems, &decisions, restrictions)?;
     let servers = cluster::servers(&decisions);
     let scope = profile.scope();
     let options = options::draw(system, scope.options, servers, &decisions, restrictions)?;
@@ -60,25 +60,74 @@ pub fn generate(
     Ok(Plan { version: PLAN_VERSION, system: system.name().to_owned(), profile, options, script })
 }
 
-/// The system that is named, or one drawn from those that have the bug and stand the profile.
 fn choose_system(
     systems: &[&'static dyn System],
-    profile: Profile,
     decisions: &Decisions,
     restrictions: &Restrictions,
 ) -> Result<&'static dyn System, String> {
-    let Restrictions { system, bug, .. } = restrictions;
-    let candidates = match (system, bug) {
-        (Some(name), _) => vec![find_system(systems, name)?],
-        (None, _) if systems.is_empty() => return Err("there is no system to draw from".to_owned()),
-        (None, None) => systems.to_vec(),
-        (None, Some(bug)) => with_bug(systems, bug)?,
+    Ok(*decisions.draw("system", 0).pick(&eligible(systems, restrictions)?))
+}
+
+/// The systems that plans under these restrictions are drawn from: the one that is named, or else those that have the
+/// bug and every option that is given; and they stand the profile. At least one.
+///
+/// # Errors
+/// There is none; says what none of them has, and lists what there is.
+pub fn eligible(
+    systems: &[&'static dyn System],
+    restrictions: &Restrictions,
+) -> Result<Vec<&'static dyn System>, String> {
+    let candidates = match &restrictions.system {
+        Some(name) => vec![find_system(systems, name)?],
+        None => with_bug_and_options(systems, restrictions)?,
     };
+    let profile = restrictions.profile.unwrap_or(Profile::Swarm);
     let suited: Vec<_> = candidates.iter().copied().filter(|system| profile.suits(*system)).collect();
-    match suited.as_slice() {
-        [] => Err(not_stood(&candidates, profile)),
-        several => Ok(*decisions.draw("system", 0).pick(several)),
+    if suited.is_empty() { Err(not_stood(&candidates, profile)) } else { Ok(suited) }
+}
+
+/// The systems that have the bug and every option that is given; at least one.
+fn with_bug_and_options(
+    systems: &[&'static dyn System],
+    restrictions: &Restrictions,
+) -> Result<Vec<&'static dyn System>, String> {
+    if systems.is_empty() {
+        return Err("there is no system to draw from".to_owned());
     }
+    let mut eligible = systems.to_vec();
+    if let Some(bug) = &restrictions.bug {
+        eligible.retain(|system| system.bugs().contains(&bug.as_str()));
+        if eligible.is_empty() {
+            return Err(no_bug(systems, bug));
+        }
+    }
+    for (name, _) in &restrictions.set {
+        let before = eligible.clone();
+        eligible.retain(|system| has_option(*system, name));
+        if eligible.is_empty() {
+            return Err(no_option(&before, name));
+        }
+    }
+    Ok(eligible)
+}
+
+/// Whether a system has that option, which may be given for one node, as in `mode.n1`.
+fn has_option(system: &dyn System, name: &str) -> bool {
+    let base = name.split('.').next().unwrap_or_default();
+    system.options().iter().any(|spec| spec.name == base)
+}
+
+/// That none of these systems has the option, and which options they have.
+fn no_option(systems: &[&'static dyn System], name: &str) -> String {
+    let of = |system: &&'static dyn System| {
+        let names: Vec<&str> = system.options().iter().map(|spec| spec.name).collect();
+        match names.is_empty() {
+            true => format!("{} has none", system.name()),
+            false => format!("{} has {}", system.name(), names.join(", ")),
+        }
+    };
+    let there: Vec<String> = systems.iter().map(of).collect();
+    format!("there is no option `{name}`; {}", there.join("; "))
 }
 
 /// That none of these systems stands the profile, and which profiles each does.
@@ -93,15 +142,6 @@ fn not_stood(systems: &[&'static dyn System], profile: Profile) -> String {
         _ => "no system stands".to_owned(),
     };
     format!("{nobody} the disks of profile `{profile}`; {}", each.join("; "))
-}
-
-/// The systems that have this bug.
-///
-/// # Errors
-/// None has it; lists the bugs there are.
-fn with_bug(systems: &[&'static dyn System], bug: &str) -> Result<Vec<&'static dyn System>, String> {
-    let with_it: Vec<_> = systems.iter().copied().filter(|system| system.bugs().contains(&bug)).collect();
-    if with_it.is_empty() { Err(no_bug(systems, bug)) } else { Ok(with_it) }
 }
 
 /// That no system has this bug, and which there are.

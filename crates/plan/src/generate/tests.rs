@@ -108,6 +108,22 @@ fn restricting_one_decision_leaves_every_other_as_it_was() {
 }
 
 #[test]
+fn an_option_without_a_system_is_given_to_those_that_have_it() {
+    let set = |name: &str| Restrictions { system: None, ..pond(&[(name, "off")]) };
+    for name in ["mode", "mode.n1"] {
+        for seed in SEEDS {
+            let drawn = plan(seed, &set(name));
+            assert_eq!(drawn.options.given(name), Some("off"), "{name}, seed {seed}");
+            assert_eq!(drawn, plan(seed, &pond(&[(name, "off")])), "{name}, seed {seed}");
+        }
+    }
+    assert_eq!(
+        generate(&SYSTEMS, 1, &set("mood")).unwrap_err(),
+        "there is no option `mood`; pond has announce, mode, election, window; lake has none"
+    );
+}
+
+#[test]
 fn a_bug_without_a_system_is_planted_in_one_that_has_it() {
     let lazy = Restrictions { bug: Some("lazy".to_owned()), ..Restrictions::default() };
     assert!(SEEDS.map(|seed| plan(seed, &lazy)).all(|plan| plan.system == "pond"));

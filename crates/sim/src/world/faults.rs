@@ -93,7 +93,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.crash(node, losing, event);
             }
             (_, Some((node, _, at_call))) => {
-                self.director.steps[step].armed = Some(node);
+                let state = &mut self.director.steps[step];
+                (state.armed, state.unmet) = (Some(node), true);
                 self.around(node).disk.die_after(u64::from(at_call));
             }
             (Action::Hold(pattern), _) => self.director.open_hold(step, pattern),
@@ -315,7 +316,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let steps = self.script.steps.iter().zip(&mut self.director.steps);
         let mut losing = Losing::Some;
         for (step, state) in steps.filter(|(_, state)| state.armed == Some(node)) {
-            state.armed = None;
+            (state.armed, state.unmet) = (None, false);
             state.crashed = Some(node);
             if let Action::Crash { losing: told, .. } = step.action {
                 losing = told;

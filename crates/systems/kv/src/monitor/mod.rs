@@ -11,8 +11,8 @@ use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Time, Violation,
-    What,
+    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Span, Time,
+    Violation, What,
 };
 
 /// Watches a run.
@@ -126,6 +126,10 @@ impl Monitor<KvNode> for KvMonitor {
     ) {
         self.settling.begin(phase, cluster, &self.rules, &self.clients, inject);
         self.figures.not_owed += u64::from(self.settling.owes_nothing());
+    }
+
+    fn allowance(&self) -> Span {
+        self.settling.allowance()
     }
 
     fn owed(&mut self, _now: Time, cluster: &Cluster<KvNode>) -> Progress {
