@@ -15,7 +15,8 @@ const BROKEN: &str = "--system relay --set relay-not-ready=drop";
 #[test]
 fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
     run("fuzz --runs 1 --system realy").refused(2, &["realy", "relay"]);
-    run("fuzz --runs 1 --profile clam").refused(2, &["clam", "calm", "swarm"]);
+    run("fuzz --runs 1 --profile clam").refused(2, &["clam", "calm", "swarm", "unlimited"]);
+    run("fuzz --runs 1 --system relay --profile lying").refused(2, &["relay", "lying", "lossy"]);
     run("fuzz --runs 1 --system relay --set relay-redy=drop").refused(2, &["relay-redy", "relay-not-ready"]);
     run("fuzz --runs 1 --system relay --set relay-not-ready=lose")
         .refused(2, &["lose", "drop", "latch", "mailbox"]);

@@ -63,7 +63,7 @@ pub(crate) struct Restricted {
     /// Only this system.
     #[arg(long, value_name = "NAME", env = "WHITEWATER_SYSTEM")]
     system: Option<String>,
-    /// Only this profile: calm, swarm.
+    /// Only this profile: calm, swarm, network, disk, honest, lossy, lying, rotten, unlimited.
     #[arg(long, value_name = "PROFILE", env = "WHITEWATER_PROFILE")]
     profile: Option<Profile>,
     /// Give an option of the system a value; may be repeated.
