@@ -13,9 +13,7 @@ use std::sync::Arc;
 ///    stored at their indexes, and cut off what follows. If `must_sync` is set, or there is a snapshot, wait until all
 ///    of it would survive a crash.**
 /// 2. **Send `messages` in order; those from [`Ready::promises`] only after step 1. The others may go out at any time,
-///    also before, unless `hard_state` has a new term or vote: then they wait as well.** A candidate whose requests for
-///    votes overtake its term on the way to the disk may win, crash, forget the term, and win it once more with other
-///    entries under the same term and index.
+///    also before.**
 /// 3. **Apply `snapshot` and then `committed_entries`, in order, each once. A configuration change among them goes to
 ///    [`RawNode::apply_conf_change`](crate::RawNode::apply_conf_change).**
 /// 4. **Serve each of `read_states` when the entry at its index is applied.**
@@ -48,13 +46,14 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Messages that may be sent before entries are durable: among them the leader's appends. With a new term or vote in
-    /// `hard_state` they wait for that.
+    /// Messages that may be sent before anything is durable: among them the leader's appends. There are none if
+    /// `hard_state` has a new term or vote.
     pub fn immediate_messages(&self) -> &[Message] {
         &self.messages[..self.immediate_count]
     }
 
-    /// Messages that promise what this Ready stores: acknowledgements and votes.
+    /// Messages that promise what this Ready stores: acknowledgements and votes, and all of them if `hard_state` has a new
+    /// term or vote.
     pub fn promises(&self) -> &[Message] {
         &self.messages[self.immediate_count..]
     }

@@ -73,17 +73,9 @@ impl Node {
         }
         let ready = self.raw.ready();
         let stops_after = if crashes { dice.below(3) } else { 9 };
-        let synced = self.synced;
-        let begins_a_term =
-            ready.hard_state.is_some_and(|new| (new.term, new.vote) != (synced.term, synced.vote));
-        if !begins_a_term {
-            done.messages.extend_from_slice(ready.immediate_messages());
-        }
+        done.messages.extend_from_slice(ready.immediate_messages());
         if stops_after > 0 {
             self.store(&ready, truth, &mut done);
-        }
-        if begins_a_term && stops_after > 0 {
-            done.messages.extend_from_slice(ready.immediate_messages());
         }
         if stops_after > 1 {
             done.messages.extend_from_slice(ready.promises());

@@ -37,9 +37,8 @@ impl Server {
 
     fn carry_out(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
         self.follow_log(fx);
-        // What promises nothing goes out before anything is durable: the leader writes while its followers write. A new
-        // term is another matter: a candidate that asked for votes first and then forgot the term could win it twice.
-        let immediate = if self.begins_a_term(&ready) { 0 } else { ready.immediate_messages().len() };
+        // What promises nothing goes out before anything is durable: the leader writes while its followers write.
+        let immediate = ready.immediate_messages().len();
         for message in ready.messages.drain(..immediate) {
             self.send(message, fx);
         }
@@ -60,12 +59,6 @@ impl Server {
             }
             Err(_) => self.halt(fx),
         }
-    }
-
-    /// Whether a Ready stores another term or vote than the disk has.
-    fn begins_a_term(&self, ready: &Ready) -> bool {
-        let stored = self.core.storage().hard_state();
-        ready.hard_state.is_some_and(|new| (new.term, new.vote) != (stored.term, stored.vote))
     }
 
     /// The disk has done what was asked of it.
