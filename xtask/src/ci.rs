@@ -55,6 +55,9 @@ pub(crate) fn run(screen: &Screen) -> anyhow::Result<Exit> {
         0 => format!("ci: all {} steps hold, after {took} s", lines.len()),
         _ => format!("ci: {failed} of {} steps FAILED, after {took} s", lines.len()),
     });
+    // One line that every reader of test logs understands, whatever runner it expects.
+    let passed = lines.len() as u32 - failed;
+    screen.print(&format!("{passed} passed, {failed} failed"));
     Ok(if failed == 0 { Exit::Clean } else { Exit::Found })
 }
 

@@ -15,7 +15,8 @@ const BROKEN: &str = "--system relay --set relay-not-ready=drop";
 #[test]
 fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
     run("fuzz --runs 1 --system realy").refused(2, &["realy", "relay"]);
-    run("fuzz --runs 1 --profile clam").refused(2, &["clam", "calm", "swarm"]);
+    run("fuzz --runs 1 --profile clam").refused(2, &["clam", "calm", "swarm", "unlimited"]);
+    run("fuzz --runs 1 --system relay --profile lying").refused(2, &["relay", "lying", "lossy"]);
     run("fuzz --runs 1 --system relay --set relay-redy=drop").refused(2, &["relay-redy", "relay-not-ready"]);
     run("fuzz --runs 1 --system relay --set relay-not-ready=lose")
         .refused(2, &["lose", "drop", "latch", "mailbox"]);
@@ -50,8 +51,39 @@ fn two_budgets_are_refused_and_a_typed_one_goes_before_a_variable() {
 }
 
 #[test]
+fn words_that_contradict_each_other_or_mean_nothing_are_refused() {
+    run("fuzz --runs 1 --system relay --set relay-not-ready=drop --set relay-not-ready=latch")
+        .refused(2, &["relay-not-ready", "twice", "drop", "latch"]);
+    run("fuzz --runs 1 --jobs 0").refused(2, &["from 1 to 1024"]);
+    run("fuzz --runs 1.5").refused(2, &["1.5", "whole number"]);
+    run("replay --check 42").refused(2, &["--check", "42"]);
+    let file = folder("no_folder_to_save_in").join("file.json");
+    fs::write(&file, "{}").unwrap();
+    ended(command("fuzz --runs 1 --save").arg(&file)).refused(2, &["--save", "file.json", "no folder"]);
+    ended(command("replay --profile calm").arg(&file)).refused(2, &["--profile", "file.json", "whole plan"]);
+}
+
+#[test]
+fn an_option_without_a_system_searches_in_the_systems_that_have_it() {
+    let search = run("fuzz --set relay-not-ready=drop --seeds 0..40 --keep-going --message-format json");
+    assert_eq!(search.code, 1, "{}", search.err);
+    for failure in search.of_type("failure") {
+        assert_eq!(failure["system"], "relay", "{failure}");
+        assert_ne!(failure["rule"], "own-bug", "{failure}");
+    }
+    run("fuzz --runs 1 --set relay-redy=drop").refused(2, &["relay-redy", "relay has", "kv has"]);
+}
+
+#[test]
 fn where_nothing_ran_nothing_is_clean() {
-    for words in ["fuzz --seeds 5..5", "fuzz --seeds 9..5", "fuzz --runs 0", "fuzz --seed 3 --runs 0"] {
+    for words in [
+        "fuzz --seeds 5..5",
+        "fuzz --seeds 9..5",
+        "fuzz --runs 0",
+        "fuzz --deliveries 0",
+        "fuzz --for 0s",
+        "fuzz --seed 3 --runs 0",
+    ] {
         let none = run(words);
         assert_eq!(none.code, 4, "{words}: {none:#?}");
         assert!(none.out.contains("nothing ran"), "{words}: {none:#?}");

@@ -23,6 +23,9 @@ fn a_file_is_equal_differs_at_a_line_or_cannot_be_read() {
     assert!(differs.out.contains("differs.txt:8"), "{}", differs.out);
     let unreadable = file("unreadable.txt", "");
     assert_eq!(unreadable.code, 2, "{unreadable:#?}");
+    let unknown = file("unknown.txt", &RIGHT.replacen("vote", "vole", 1));
+    assert_eq!(unknown.code, 2, "{unknown:#?}");
+    assert!(unknown.out.contains("line 2: there is no command vole"), "{}", unknown.out);
     assert_eq!(ended(command("conformance").arg(&folder)).code, 2, "the worst of the three");
     assert_eq!(ended(command("conformance").arg(folder.join("none.txt"))).code, 2);
 }

@@ -32,6 +32,9 @@ pub struct Ground {
     pub round_trip: Span,
     /// Time that the script gives.
     pub limit: Span,
+    /// Entries that surely reach a follower in one round trip: those of one append, since on a network that reorders
+    /// appends a larger window may bring no more than that.
+    pub entries_per_round_trip: u64,
 }
 
 /// Who is up and reaches whom, and how far everybody is, when a phase of settling begins.
@@ -42,6 +45,10 @@ pub struct Terrain {
     reach: [u16; SERVERS_MAX],
     /// Term and index of each server's last entry.
     logs: [(u64, u64); SERVERS_MAX],
+    /// Each server's commit index: up to there its log is the leader's.
+    commits: [u64; SERVERS_MAX],
+    /// Entries that operations which are open will add.
+    to_come: u64,
     /// Who leads the highest term that anybody is in, by position.
     leader: Option<usize>,
 }
@@ -55,6 +62,8 @@ pub enum Owed {
         core: Core,
         /// Whether it has no link to anybody else. If it has, the leader may stand outside of it.
         alone: bool,
+        /// Time beyond the script's limit for the entries that somebody lacks or that are to come.
+        allowance: Span,
     },
     /// Nothing.
     Nothing(Because),
@@ -119,9 +128,14 @@ impl Terrain {
         self.reach[node] | self.reached_by(node)
     }
 
-    /// Says how far a server's log reaches.
-    pub(crate) fn set_log(&mut self, node: NodeId, last: (u64, u64)) {
-        self.logs[node.position()] = last;
+    /// Says how far a server's log reaches, and how far it is known to be committed.
+    pub(crate) fn set_log(&mut self, node: NodeId, last: (u64, u64), commit: u64) {
+        (self.logs[node.position()], self.commits[node.position()]) = (last, commit);
+    }
+
+    /// Says how many entries the operations that are open may still add, all attempts counted.
+    pub fn expect(&mut self, entries: u64) {
+        self.to_come = entries;
     }
 
     /// Says who leads the highest term that anybody is in.
@@ -156,6 +170,16 @@ impl Terrain {
     }
 }
 
+/// Time that the entries take which the last member of `mesh` may lack, and those that are to come.
+fn catching_up(ground: &Ground, terrain: &Terrain, mesh: u16) -> Span {
+    assert!(ground.entries_per_round_trip > 0, "an append holds at least one entry");
+    let members = || (0..terrain.servers).filter(|&n| mesh & 1 << n != 0);
+    let longest = members().map(|n| terrain.logs[n].1).max().unwrap_or(0);
+    let shortest = members().map(|n| terrain.commits[n]).min().unwrap_or(0);
+    let entries = longest.saturating_sub(shortest) + terrain.to_come;
+    ground.round_trip.times(entries / ground.entries_per_round_trip)
+}
+
 /// What a cluster owes.
 pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
     if ground.round_trip > ground.timing.election_low.part(4) {
@@ -177,7 +201,8 @@ pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
         return Owed::Nothing(Because::TooLittleTime);
     }
     let members = members.into_iter().map(NodeId::server).collect();
-    Owed::Progress { core: Core { members }, alone }
+    let allowance = catching_up(ground, terrain, mesh);
+    Owed::Progress { core: Core { members }, alone, allowance }
 }
 
 /// Rounds of election that all fail with a probability below 10^-10, see [`SETTLE_TIMEOUTS`].
@@ -215,7 +240,14 @@ mod tests {
             heartbeat: Span::from_millis(10),
         };
         let round_trip = Span::from_millis(25);
-        Ground { pre_vote, check_quorum, timing, round_trip, limit: HIGH.times(SETTLE_TIMEOUTS) }
+        Ground {
+            pre_vote,
+            check_quorum,
+            timing,
+            round_trip,
+            limit: HIGH.times(SETTLE_TIMEOUTS),
+            entries_per_round_trip: 100,
+        }
     }
 
     fn link(from: usize, to: usize) -> Link {
@@ -240,7 +272,7 @@ mod tests {
 
     fn progress(positions: &[usize], alone: bool) -> Owed {
         let members = positions.iter().map(|&p| NodeId::server(p)).collect();
-        Owed::Progress { core: Core { members }, alone }
+        Owed::Progress { core: Core { members }, alone, allowance: Span::ZERO }
     }
 
     /// What is owed without and with either and both of pre-vote and check-quorum.
@@ -315,7 +347,7 @@ mod tests {
         for servers in [3, 5, 7, 9] {
             let everybody: Vec<usize> = (0..servers).collect();
             let mut terrain = whole(servers, &everybody);
-            everybody.iter().for_each(|&n| terrain.set_log(NodeId::server(n), (1, n as u64)));
+            everybody.iter().for_each(|&n| terrain.set_log(NodeId::server(n), (1, n as u64), 0));
             assert_eq!(terrain.electable((1 << servers) - 1) as usize, majority(servers));
             let expected = [(); 4].map(|()| progress(&everybody, true));
             assert_eq!(all(&terrain), expected, "{servers} servers");
@@ -325,8 +357,8 @@ mod tests {
     #[test]
     fn elections_that_few_can_win_need_time_unless_losers_ask_before_or_there_is_a_leader() {
         let mut behind = whole(3, &[0, 1]);
-        behind.set_log(NodeId::server(0), (2, 5));
-        behind.set_log(NodeId::server(1), (1, 9));
+        behind.set_log(NodeId::server(0), (2, 5), 0);
+        behind.set_log(NodeId::server(1), (1, 9), 0);
         let mut plain = ground(false, false);
         assert_eq!(behind.electable(0b11), 1);
         assert_eq!(owed(&plain, &behind), Owed::Nothing(Because::TooLittleTime));
@@ -338,6 +370,25 @@ mod tests {
         assert_eq!(owed(&plain, &behind), progress(&[0, 1], true));
         plain.limit = HIGH.times(SERVICE_TIMEOUTS - 1);
         assert_eq!(owed(&plain, &behind), Owed::Nothing(Because::TooLittleTime));
+    }
+
+    #[test]
+    fn entries_that_somebody_lacks_are_given_time_unless_one_append_holds_many() {
+        let mut terrain = whole(3, &[0, 1, 2]);
+        terrain.set_log(NodeId::server(0), (1, 600), 600);
+        terrain.set_log(NodeId::server(1), (1, 600), 600);
+        terrain.set_log(NodeId::server(2), (1, 590), 100);
+        let mut ground = ground(true, true);
+        let allowance = |ground: &Ground, terrain: &Terrain| match owed(ground, terrain) {
+            Owed::Progress { allowance, .. } => allowance,
+            Owed::Nothing(because) => panic!("nothing is owed: {because:?}"),
+        };
+        ground.entries_per_round_trip = 1_000;
+        assert_eq!(allowance(&ground, &terrain), Span::ZERO);
+        ground.entries_per_round_trip = 1;
+        assert_eq!(allowance(&ground, &terrain), Span::from_millis(500 * 25));
+        terrain.expect(300);
+        assert_eq!(allowance(&ground, &terrain), Span::from_millis(800 * 25), "as many are to come");
     }
 
     #[test]

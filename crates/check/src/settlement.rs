@@ -3,7 +3,7 @@
 use crate::log::RaftRules;
 use crate::owed::{Because, Ground, Owed, Terrain, owed};
 use crate::progress::Core;
-use whitewater_sim::{Cluster, Node, NodeId, Progress, Role, Violation};
+use whitewater_sim::{Cluster, Node, NodeId, Progress, Role, Span, Violation};
 
 /// Rules of progress, name and claim each.
 pub const PROGRESS_RULES: [(&str, &str); 5] = [LEADER, CONVERGE, ANSWERS, FRESH_WRITE, FRESH_READ];
@@ -58,6 +58,14 @@ impl Settlement {
         &self.owed
     }
 
+    /// Time beyond the script's limit, see [`Owed::Progress`].
+    pub fn allowance(&self) -> Span {
+        match self.owed {
+            Owed::Progress { allowance, .. } => allowance,
+            Owed::Nothing(_) => Span::ZERO,
+        }
+    }
+
     /// Why nothing is owed, if so.
     pub fn nothing_because(&self) -> Option<Because> {
         match self.owed {
@@ -78,7 +86,7 @@ impl Settlement {
         connected: impl Fn(NodeId, NodeId) -> bool,
         service: &Service,
     ) -> Progress {
-        let Owed::Progress { core, alone } = &self.owed else { return Progress::Done };
+        let Owed::Progress { core, alone, .. } = &self.owed else { return Progress::Done };
         let eligible: Vec<NodeId> = servers.filter(|&node| !alone || core.has(node)).collect();
         let Some(leader) = leader(rules, &eligible, core, &connected) else {
             return waiting(LEADER, "a majority is connected and has no leader".to_owned(), None, None);
@@ -164,7 +172,7 @@ mod tests {
 
     fn settlement(positions: &[usize], alone: bool) -> Settlement {
         let members = positions.iter().map(|&p| NodeId::server(p)).collect();
-        Settlement { owed: Owed::Progress { core: Core { members }, alone } }
+        Settlement { owed: Owed::Progress { core: Core { members }, alone, allowance: Span::ZERO } }
     }
 
     /// What is missing where `n3` is cut off.

@@ -1,6 +1,6 @@
 //! Files: found from any folder of the project, written whole or not at all.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -33,12 +33,14 @@ pub(crate) fn json_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The text of a file.
+/// The text of a file, without the mark that some editors put at its beginning.
 ///
 /// # Errors
-/// It cannot be read.
+/// It cannot be read, or is no text.
 pub(crate) fn read(path: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))
+    let bytes = fs::read(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{}: is no text in UTF-8", path.display()))?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// Writes a file under another name and then gives it its own, so that nobody ever meets half of it.

@@ -70,7 +70,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exi
     match verb {
         Verb::Demo(typed) => demo::run(&typed, systems, &screen),
         Verb::Fuzz(typed) => fuzz::run(&typed, &Given(matches), systems, &screen),
-        Verb::Replay(typed) => replay::run(&typed, systems, &screen),
+        Verb::Replay(typed) => replay::run(&typed, &Given(matches), systems, &screen),
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),

@@ -44,6 +44,17 @@ pub(crate) fn first_difference(command: &Command, actual: &str) -> Option<Differ
     if actual == ["ok"] {
         actual.clear();
     }
+    // What should be empty and is not differs at the `ok`.
+    if let ([], [got, ..], [ok]) = (&expected[..], &actual[..], &command.expected[..])
+        && !is_chatter(ok)
+    {
+        return Some(Difference {
+            line: command.expected_line,
+            command_line: command.line,
+            expected: Some(ok.clone()),
+            actual: Some((*got).to_owned()),
+        });
+    }
     let end = command.expected_line + command.expected.len();
     for at in 0..expected.len().max(actual.len()) {
         let (wanted, got) = (expected.get(at), actual.get(at));
@@ -89,6 +100,8 @@ mod tests {
         assert_eq!((difference.line, difference.actual.as_deref()), (14, Some("Term:3")));
         let missing = first_difference(&expected, "Term:1").unwrap();
         assert_eq!((missing.line, missing.actual), (14, None));
+        let not_empty = first_difference(&command(&["ok"]), "Term:1").unwrap();
+        assert_eq!((not_empty.line, not_empty.expected.as_deref()), (12, Some("ok")));
         let more = first_difference(&expected, "Term:1\nTerm:2\nTerm:3").unwrap();
         assert_eq!((more.line, more.expected), (15, None));
     }

@@ -56,6 +56,9 @@ impl fmt::Display for FileReport {
 
 /// Something that executes the commands of one file, in order.
 trait Interpreter {
+    /// The names of all commands of its language.
+    fn commands(&self) -> &'static [&'static str];
+
     /// Executes a command and returns what it prints.
     fn execute(&mut self, command: &Command) -> String;
 }
@@ -112,6 +115,14 @@ pub fn run_text(text: &str) -> FileOutcome {
         "simple" | "enter-joint" | "leave-joint" => Box::new(membership::Suite::default()),
         _ => Box::new(interaction::Suite::default()),
     };
+    // Nothing runs of a file that cannot be understood to its end.
+    let known = interpreter.commands();
+    if let Some(Command { line, name, .. }) = commands.iter().find(|c| !known.contains(&c.name.as_str())) {
+        let there = known.join(", ");
+        return FileOutcome::Unreadable(format!(
+            "line {line}: there is no command {name}; there are {there}"
+        ));
+    }
     for command in &commands {
         // A panic of the core on legal input is a difference like any other.
         let actual = catch_unwind(AssertUnwindSafe(|| interpreter.execute(command)))

@@ -18,6 +18,10 @@ impl Default for Suite {
 }
 
 impl Interpreter for Suite {
+    fn commands(&self) -> &'static [&'static str] {
+        &["simple", "enter-joint", "leave-joint"]
+    }
+
     fn execute(&mut self, command: &Command) -> String {
         let output = match self.change(command) {
             Ok(changed) => {

@@ -18,6 +18,10 @@ impl Said {
 }
 
 impl Interpreter for Suite {
+    fn commands(&self) -> &'static [&'static str] {
+        &["committed", "vote"]
+    }
+
     fn execute(&mut self, command: &Command) -> String {
         execute(command).unwrap_or_else(|error| error)
     }

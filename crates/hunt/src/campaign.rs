@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::thread;
-use whitewater_plan::{Plan, Profile, Restrictions, generate};
+use whitewater_plan::{Plan, Profile, Restrictions, eligible, generate};
 use whitewater_sim::{Outcome, Span, System, TraceHash};
 
 /// A search over seeds.
@@ -42,7 +42,7 @@ pub const REPEAT_ONE_IN: u64 = 20;
 
 /// When a campaign ends by itself.
 pub enum Budget<'a> {
-    /// After the first run by which so many messages were delivered, counted in the order of seeds.
+    /// After the first run by which so many messages were delivered, counted in the order of seeds; 0: nothing runs.
     Deliveries(u64),
     /// After so many runs.
     Runs(u64),
@@ -148,14 +148,13 @@ struct Engine<'a> {
 impl<'a> Engine<'a> {
     fn new(campaign: &'a Campaign<'a>, observer: &'a dyn Observer, stop: &'a AtomicBool) -> Engine<'a> {
         let seeds = campaign.end.map_or(u64::MAX, |end| end.saturating_sub(campaign.start));
-        let runs = if let Budget::Runs(runs) = campaign.budget { runs } else { u64::MAX };
-        let Restrictions { system, bug, .. } = &campaign.restrictions;
-        let may_run = |s: &&'static dyn System| {
-            let has_bug = bug.as_deref().is_none_or(|bug| s.bugs().contains(&bug));
-            has_bug && system.as_deref().is_none_or(|name| s.name() == name)
+        let runs = match campaign.budget {
+            Budget::Runs(runs) => runs,
+            Budget::Deliveries(0) => 0,
+            _ => u64::MAX,
         };
-        let systems = campaign.systems.iter().copied().filter(may_run);
-        let tally = Tally::new(systems.map(|s| s as &dyn System));
+        let systems = eligible(campaign.systems, &campaign.restrictions).unwrap_or_default();
+        let tally = Tally::new(systems.into_iter().map(|s| s as &dyn System));
         Engine {
             campaign,
             observer,

@@ -1,6 +1,6 @@
 //! Runs a plan, once or twice, and compares two runs of the same plan.
 
-use crate::words::step_line;
+use crate::words::{clock, step_line};
 use whitewater_plan::Plan;
 use whitewater_sim::{Outcome, System, Verdict};
 
@@ -51,7 +51,8 @@ pub fn same(a: &Outcome, b: &Outcome) -> bool {
         && a.time == b.time
 }
 
-/// The steps of the plan that never began or never ended, one sentence each; empty if all did.
+/// The steps of the plan that never began, never ended or never met what they are about, one sentence each; empty if
+/// all did.
 pub fn never_happened(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     let line = |at: usize| match plan.script.steps.get(at) {
         Some(step) => step_line(step),
@@ -61,7 +62,8 @@ pub fn never_happened(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         .unfired
         .iter()
         .map(|&at| {
-            format!("step {}, `{}`, never happened; the run ended at {}", at + 1, line(at), outcome.time)
+            let end = clock(outcome.time);
+            format!("step {}, `{}`, never happened; the run ended at {end} ms", at + 1, line(at))
         })
         .collect()
 }

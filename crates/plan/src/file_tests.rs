@@ -190,6 +190,9 @@ fn errors_of_a_scenario_point_at_their_place() {
         (r#""mailbox": {"#, r#""Mail box": {"#),
         (r#""expect": "pass""#, r#""expect": "passes""#),
         (r#""expect": "pass""#, r#""expect": true"#),
+        (r#""expect": "pass""#, r#""expect": "violates""#),
+        (r#""expect": "pass""#, r#""expect": { "pass": {} }"#),
+        (r#""source": "a story""#, r#""source": {}"#),
         (r#""violates": { "rule": "panic" }"#, r#""violate": { "rule": "panic" }"#),
         (r#""rule": "panic""#, r#""rul": "panic""#),
         (r#""rule": "panic""#, r#""rule": "catch-up""#),
@@ -200,6 +203,15 @@ fn errors_of_a_scenario_point_at_their_place() {
     ];
     let told = changes.map(|change| broken(RACE, change, Scenario::parse));
     insta::assert_snapshot!(told.join("\n\n"));
+}
+
+#[test]
+fn a_file_that_is_no_object_is_told_to_become_one() {
+    for json in ["[]", "null", "5", "\"a story\""] {
+        let error = Scenario::parse("story.json", json, &SYSTEMS).unwrap_err();
+        assert_eq!((error.line, error.column), (1, 1), "{error}");
+        assert_eq!(error.mend, "write an object in braces", "{error}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A system for the tests of this crate: names, options and operations, and nothing that runs.
 
 use whitewater_sim::{
-    Draw, OptionSpec, Options, Outcome, Script, Span, System, Target, Timing, Values, parse_span,
+    DiskTrouble, Draw, OptionSpec, Options, Outcome, Script, Span, System, Target, Timing, Values, parse_span,
 };
 
 /// A system that can be planned for.
@@ -10,8 +10,12 @@ pub(crate) struct Pond;
 /// Another one beside it.
 pub(crate) struct Lake;
 
+/// The pond, but it stands every trouble with disks.
+pub(crate) struct Sea;
+
 pub(crate) static POND: Pond = Pond;
 pub(crate) static LAKE: Lake = Lake;
+pub(crate) static SEA: Sea = Sea;
 pub(crate) static SYSTEMS: [&dyn System; 2] = [&POND, &LAKE];
 
 const OPTIONS: &[OptionSpec] = &[
@@ -83,12 +87,8 @@ impl System for Pond {
         (1, 3)
     }
 
-    fn stands_slow_syncs(&self) -> bool {
-        true
-    }
-
-    fn stands_failed_syncs(&self) -> bool {
-        true
+    fn stands(&self, trouble: DiskTrouble) -> bool {
+        matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
     }
 
     fn draw_operation(&self, draw: &mut Draw, number: u32, _: &Script, _: &Options) -> (Target, String) {
@@ -155,5 +155,61 @@ impl System for Lake {
 
     fn run(&self, _: &Script, _: &Options, _: bool) -> Result<Outcome, String> {
         Err("a system for the tests of plans does not run".to_owned())
+    }
+}
+
+impl System for Sea {
+    fn name(&self) -> &'static str {
+        "sea"
+    }
+
+    fn about(&self) -> &'static str {
+        "A system for tests that stands any disk."
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        POND.options()
+    }
+
+    fn rules(&self) -> Vec<(&'static str, &'static str)> {
+        POND.rules()
+    }
+
+    fn marks(&self) -> &'static [&'static str] {
+        POND.marks()
+    }
+
+    fn timing(&self, options: &Options) -> Timing {
+        POND.timing(options)
+    }
+
+    fn clients(&self) -> (usize, usize) {
+        POND.clients()
+    }
+
+    fn stands(&self, _: DiskTrouble) -> bool {
+        true
+    }
+
+    fn draw_operation(
+        &self,
+        draw: &mut Draw,
+        number: u32,
+        script: &Script,
+        options: &Options,
+    ) -> (Target, String) {
+        POND.draw_operation(draw, number, script, options)
+    }
+
+    fn check_operation(&self, text: &str) -> Result<(), String> {
+        POND.check_operation(text)
+    }
+
+    fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        POND.names()
+    }
+
+    fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {
+        POND.run(script, options, record)
     }
 }

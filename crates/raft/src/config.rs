@@ -30,7 +30,8 @@ pub struct Config {
     /// Storage writes go to an append thread and an apply thread by message, and the node goes on meanwhile.
     ///
     /// With this option [`RawNode::advance`](crate::RawNode::advance) is not called; the responses attached to the work
-    /// are stepped instead. Default off.
+    /// are stepped instead. Requests for votes do not wait for the disk then, as in etcd: an owner whose disk may forget the
+    /// term holds them back until the work that carries it is done. Default off.
     pub async_storage_writes: bool,
     /// The encoded size of the entries in one append, in bytes; a single larger entry travels alone, so 0 means one
     /// entry per message. Default `u64::MAX`: no limit.

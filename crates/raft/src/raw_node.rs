@@ -1,5 +1,6 @@
 //! One node as its owner drives it.
 
+use crate::bug::planted;
 use crate::conf_change::{ConfChange, ConfChangeV2};
 use crate::config::Config;
 use crate::entry::{Entries, Entry, EntryId, EntryKind, Payload, encoded_size_bytes, payload_size_bytes};
@@ -127,9 +128,10 @@ impl<S: Storage> RawNode<S> {
         ready.clear();
         let applies_unstable = self.applies_unstable();
         ready.hard_state = self.changed_hard_state();
-        ready.must_sync = ready
+        let begins_a_term = ready
             .hard_state
             .is_some_and(|new| new.term != self.hard_state.term || new.vote != self.hard_state.vote);
+        ready.must_sync = begins_a_term;
         if self.raft.soft_state() != self.soft_state {
             self.soft_state = self.raft.soft_state();
             ready.soft_state = Some(self.soft_state);
@@ -139,7 +141,10 @@ impl<S: Storage> RawNode<S> {
         }
         std::mem::swap(&mut ready.read_states, &mut self.raft.read_states);
         std::mem::swap(&mut ready.messages, &mut self.raft.outbox.immediate);
-        ready.immediate_count = ready.messages.len();
+        // A candidate whose requests for votes overtake its term on the way to the disk may win, crash, forget the term, and
+        // win it once more with other entries under the same term and index.
+        let waits = begins_a_term && !planted!(self.raft.log.planted, E04);
+        ready.immediate_count = if waits { 0 } else { ready.messages.len() };
         let log = &mut self.raft.log;
         ready.entries.extend_from_slice(log.unstable.next_entries());
         ready.must_sync |= !ready.entries.is_empty();

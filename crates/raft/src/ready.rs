@@ -46,12 +46,14 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Messages that may be sent before anything is durable: among them the leader's appends.
+    /// Messages that may be sent before anything is durable: among them the leader's appends. There are none if
+    /// `hard_state` has a new term or vote.
     pub fn immediate_messages(&self) -> &[Message] {
         &self.messages[..self.immediate_count]
     }
 
-    /// Messages that promise what this Ready stores: acknowledgements and votes.
+    /// Messages that promise what this Ready stores: acknowledgements and votes, and all of them if `hard_state` has a new
+    /// term or vote.
     pub fn promises(&self) -> &[Message] {
         &self.messages[self.immediate_count..]
     }

@@ -453,6 +453,16 @@ fn late_answers_to_a_pre_election_do_not_count_in_the_election() {
     assert_eq!(node.raw.role(), Role::Candidate);
 }
 
+/// A candidate that asked before could win, forget the term in a crash, and win it once more with other entries.
+#[test]
+fn requests_for_votes_wait_until_the_term_is_durable() {
+    let mut cluster = Cluster::new(3, Config::new);
+    cluster.raw(1).campaign();
+    let ready = cluster.raw(1).ready();
+    assert!(ready.must_sync && ready.immediate_messages().is_empty());
+    assert!(kinds(ready.promises()).starts_with(&[MessageKind::Vote; 2]), "{:?}", kinds(ready.promises()));
+}
+
 #[test]
 fn promises_come_behind_what_may_be_sent_at_once() {
     let mut cluster = Cluster::new(3, Config::new);

@@ -26,8 +26,8 @@ mod world;
 pub use cluster::Cluster;
 pub use digest::{Digest, Digester, TraceHash};
 pub use disk::{
-    CrashLoss, CrashStates, Disk, DiskContract, DiskCounts, DiskError, DiskFaults, DiskTiming, FaultBudget,
-    FileId, Sync, Ticket,
+    CrashLoss, CrashStates, Disk, DiskContract, DiskCounts, DiskError, DiskFaults, DiskTiming, DiskTrouble,
+    FaultBudget, FileId, Sync, Ticket,
 };
 pub use draw::{Draw, Key, Keys, Site};
 pub use effects::{Effect, Effects};

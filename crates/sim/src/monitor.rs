@@ -97,6 +97,12 @@ pub trait Monitor<N: Node> {
         let _ = (phase, now, cluster, inject);
     }
 
+    /// Time beyond the script's limit that the phase which has just begun may take, for what the plan alone does not tell:
+    /// how much data somebody lacks.
+    fn allowance(&self) -> Span {
+        Span::ZERO
+    }
+
     /// What is still owed, asked every [`Monitor::interval`] while settling.
     fn owed(&mut self, now: Time, cluster: &Cluster<N>) -> Progress;
 

@@ -1,5 +1,6 @@
 //! A system as campaigns see it: a name, options as data, and a way to run a script.
 
+use crate::disk::DiskTrouble;
 use crate::draw::Draw;
 use crate::options::{OptionSpec, Options};
 use crate::script::{Script, Target};
@@ -28,12 +29,9 @@ pub trait System: Sync {
     fn clients(&self) -> (usize, usize) {
         (0, 0)
     }
-    /// Whether its nodes can wait for a sync that takes time; plans slow syncs down only if so.
-    fn stands_slow_syncs(&self) -> bool {
-        false
-    }
-    /// Whether its nodes survive a sync that fails, and whatever it owes with them; plans let syncs fail only if so.
-    fn stands_failed_syncs(&self) -> bool {
+    /// Whether its nodes survive this trouble with their disks and still owe whatever it owes, or its checks know
+    /// better; plans have no trouble that their system does not stand.
+    fn stands(&self, _trouble: DiskTrouble) -> bool {
         false
     }
     /// Draws an operation for a plan: whom it is given to and its text form. `number` counts operations from 0.

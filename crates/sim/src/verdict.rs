@@ -201,7 +201,7 @@ pub struct Outcome {
     pub figures: Figures,
     /// Interesting situations that were met, in order of first meeting.
     pub marks: Vec<&'static str>,
-    /// Steps of the script that never began or never ended, by position.
+    /// Steps of the script that never began, never ended or never met what they are about, by position.
     pub unfired: Vec<usize>,
     /// Time spent before settling.
     pub faulty: Span,

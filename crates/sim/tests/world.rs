@@ -221,6 +221,31 @@ fn a_step_whose_moment_never_comes_is_told() {
 }
 
 #[test]
+fn a_step_that_never_meets_the_message_or_storage_call_it_is_about_is_told() {
+    let pings = |number| Pattern { name: Some("Ping".into()), number: Some(number), ..Pattern::default() };
+    let dies = |at_call| Action::Crash { node: Target::Node(n(2)), losing: Losing::Some, at_call };
+    let steps = vec![
+        order(at(5), n(1), "ping"),
+        step(at(0), Action::Drop(pings(1)), None),
+        step(at(0), Action::Drop(pings(9_999)), None),
+        step(at(0), Action::Delay(pings(9_999), Span::from_millis(1)), None),
+        step(at(0), Action::Duplicate(pings(9_999), Span::from_millis(1)), None),
+        step(at(0), Action::Hold(pings(9_999)), None),
+        step(at(0), dies(9_999), None),
+        // Of a share of messages there may be none.
+        step(at(0), Action::Lossy(pings(9_999), Ratio::of(1, 2)), None),
+    ];
+    assert_eq!(run(&short(steps)).unfired, [2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn a_step_that_was_to_end_before_it_began_is_told() {
+    let apart = || Action::Partition(vec![vec![Target::Node(n(1))], vec![Target::Node(n(2))]]);
+    let steps = vec![step(at(50), apart(), Some(at(20))), step(at(50), apart(), Some(at(60)))];
+    assert_eq!(run(&short(steps)).unfired, [0]);
+}
+
+#[test]
 fn a_repeated_operation_is_given_until_it_ends_and_skips_rounds_without_a_target() {
     let every = Some(Span::from_millis(10));
     let writes = Action::Operate { target: Target::Leader, text: "write 5".into(), every };
@@ -327,6 +352,25 @@ fn a_broken_rule_ends_the_run_at_the_event_that_broke_it() {
     let trace = outcome.trace.unwrap();
     let violation = trace.event(trace.violation.unwrap()).unwrap();
     assert_eq!(trace.event(violation.cause).unwrap().kind, EventKind::Recv);
+}
+
+#[test]
+fn a_monitor_may_allow_more_time_than_the_script() {
+    struct Patient;
+    impl Monitor<Toy> for Patient {
+        fn observe(&mut self, _: &Seen<'_, Toy>, _: &Cluster<Toy>) -> Result<(), Violation> {
+            Ok(())
+        }
+        fn allowance(&self) -> Span {
+            Span::from_millis(70)
+        }
+        fn owed(&mut self, _: Time, _: &Cluster<Toy>) -> Progress {
+            Progress::Waiting(broken("still noise"))
+        }
+    }
+    let script = short(vec![]);
+    let outcome = World::<Toy, _>::new(&script, Manner::default(), Patient, true).unwrap().run();
+    assert_eq!(outcome.time, Time::ZERO + script.horizon + script.settle.limit + Span::from_millis(70));
 }
 
 #[test]

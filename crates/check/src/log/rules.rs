@@ -352,8 +352,9 @@ impl RaftRules {
     pub(crate) fn survey(&self, terrain: &mut Terrain) {
         let servers = || (0..self.servers).map(NodeId::server);
         for node in servers() {
-            let log = &self.books.node(node).log;
-            terrain.set_log(node, (log.last().term, log.last_index()));
+            let shadow = self.books.node(node);
+            let (log, commit) = (&shadow.log, shadow.standing.commit);
+            terrain.set_log(node, (log.last().term, log.last_index()), commit);
         }
         let highest = servers().filter(|&n| self.is_up(n)).map(|n| self.standing(n).term).max();
         let leader = self.books.leaders().find(|&(_, term)| Some(term) == highest);

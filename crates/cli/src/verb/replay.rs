@@ -1,9 +1,10 @@
 //! `replay`: runs one seed or saved failure again, twice, and tells it in full or whether it is still the same.
 
+use crate::given::Given;
 use crate::telling::{Telling, exit_of};
 use crate::verb::fuzz::Restricted;
 use crate::{Exit, Screen, Systems, files};
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
 use whitewater_hunt::print_command;
 use whitewater_plan::{PLAN_VERSION, Saved, generate, parse_seed};
@@ -48,13 +49,26 @@ impl Typed {
     }
 }
 
-pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+pub(crate) fn run(
+    typed: &Typed,
+    given: &Given<'_>,
+    systems: Systems,
+    screen: &Screen,
+) -> anyhow::Result<Exit> {
     let mut exit = Exit::Clean;
     let mut ran = false;
+    let restricted = typed.restricted.typed(given);
     for word in &typed.what {
         for what in meaning(word)? {
             ran = true;
             exit = exit.and(match what {
+                What::Seed(_) if typed.check => {
+                    bail!("--check is for files, and `{word}` is a seed: a seed breaks no rule that is written down")
+                }
+                What::File(file) if !restricted.is_empty() => {
+                    let (file, flag) = (file.display(), restricted[0]);
+                    bail!("--{flag} restricts what a seed means, and {file} holds the whole plan: leave it out")
+                }
                 What::Seed(seed) => replay_seed(seed, typed, systems, screen)?,
                 What::File(file) if typed.check => check_file(&file, systems, screen)?,
                 What::File(file) => replay_file(&file, typed, systems, screen)?,
@@ -84,7 +98,7 @@ fn meaning(word: &str) -> anyhow::Result<Vec<What>> {
 }
 
 fn replay_seed(seed: u64, typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
-    let restrictions = typed.restricted.meaning();
+    let restrictions = typed.restricted.meaning()?;
     let plan = generate(systems, seed, &restrictions).map_err(anyhow::Error::msg)?;
     let telling = Telling::of(plan, Some(seed), print_command(&restrictions, seed), systems)?;
     telling.print_plan(screen);

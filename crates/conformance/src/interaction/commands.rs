@@ -12,6 +12,35 @@ use whitewater_raft::{
     Storage, Transition,
 };
 
+/// Every command there is.
+pub(crate) const COMMANDS: &[&str] = &[
+    "_breakpoint",
+    "add-nodes",
+    "campaign",
+    "compact",
+    "deliver-msgs",
+    "process-ready",
+    "process-append-thread",
+    "process-apply-thread",
+    "log-level",
+    "raft-log",
+    "raft-state",
+    "set-randomized-election-timeout",
+    "stabilize",
+    "status",
+    "tick-election",
+    "tick-heartbeat",
+    "transfer-leadership",
+    "forget-leader",
+    "send-snapshot",
+    "propose",
+    "propose-conf-change",
+    "report-unreachable",
+];
+
+/// More nodes than any test has, and few enough for every machine.
+const NODES_MAX: u64 = 1_000;
+
 /// Executes one command; what it prints goes to the output of the environment.
 pub(crate) fn execute(environment: &mut Environment, command: &Command) -> Result<(), String> {
     match command.name.as_str() {
@@ -69,6 +98,9 @@ fn with_node(
 
 fn add_nodes(environment: &mut Environment, command: &Command) -> Result<(), String> {
     let count: u64 = first_id(command)?;
+    if count > NODES_MAX {
+        return Err(format!("there may be {NODES_MAX} nodes, not {count}"));
+    }
     let mut start = Snapshot::default();
     let mut config = Config { election_ticks: 3, inflight_count_max: i32::MAX as u32, ..Config::new(1) };
     for argument in &command.arguments[1..] {

@@ -18,6 +18,10 @@ pub(crate) struct Suite {
 }
 
 impl Interpreter for Suite {
+    fn commands(&self) -> &'static [&'static str] {
+        commands::COMMANDS
+    }
+
     fn execute(&mut self, command: &Command) -> String {
         self.environment.output.clear();
         let result = commands::execute(&mut self.environment, command);

@@ -88,14 +88,8 @@ impl<'a> Source<'a> {
             let mend = format!("add `\"{word}\"`");
             self.at(place.saturating_sub(1), format!("the field `{word}` is missing"), mend)
         } else if let Some((what, wanted)) = said.split_once(", expected ") {
-            let what = what.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
             let start = self.value_before(place);
-            let mend = match wanted {
-                "a string" => "write a string in quotes".to_owned(),
-                "u32" => "write a whole number".to_owned(),
-                wanted => format!("write {}", wanted),
-            };
-            self.at(start, format!("{what} does not belong here"), mend)
+            self.at(start, format!("{} does not belong here", found_words(what)), wanted_words(wanted))
         } else if serde_json::from_str::<serde::de::IgnoredAny>(self.json).is_ok() {
             let start = self.value_before(place);
             let mend = "write a word in quotes, or an object in braces".to_owned();
@@ -106,9 +100,9 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Where the last value that begins before a place stands.
+    /// Where the last value that begins before a place or at it stands.
     fn value_before(&self, place: usize) -> usize {
-        self.entries.iter().rfind(|entry| entry.value < place).map_or(0, |entry| entry.value)
+        self.entries.iter().rfind(|entry| entry.value <= place).map_or(0, |entry| entry.value)
     }
 
     /// Where the last field of that name before a place stands.
@@ -124,4 +118,33 @@ impl<'a> Source<'a> {
         let places = self.entries.iter().rev().flat_map(|entry| [entry.value, entry.key]);
         places.into_iter().find(|&at| starts(at)).unwrap_or(place)
     }
+}
+
+/// What the parser found, in words of people who write files.
+fn found_words(said: &str) -> &str {
+    match said.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ") {
+        "map" => "an object",
+        "sequence" => "a list",
+        "unit variant" => "a word alone",
+        "newtype variant" | "struct variant" => "a word with a value",
+        what if what.starts_with("invalid length") => "a list",
+        what => what,
+    }
+}
+
+/// What the parser wanted, as advice for people who write files.
+fn wanted_words(wanted: &str) -> String {
+    let advice = match wanted {
+        "a string" => "write a string in quotes",
+        "u32" => "write a whole number",
+        "a sequence" => "write a list in brackets",
+        "a map" => "write an object in braces",
+        "unit" | "unit variant" => "write the word alone, in quotes",
+        "newtype variant" | "struct variant" => {
+            "write an object in braces: the word, and behind it what belongs to it"
+        }
+        wanted if wanted.starts_with("struct ") => "write an object in braces",
+        wanted => return format!("write {wanted}"),
+    };
+    advice.to_owned()
 }

@@ -3,7 +3,7 @@
 use super::decide::{Decisions, log_span, readable};
 use super::weights as w;
 use whitewater_sim::draw::Draw;
-use whitewater_sim::{Network, Ratio, Script, Settle, Span, System, Timing};
+use whitewater_sim::{Network, Ratio, Script, Settle, Span, Timing};
 
 pub(super) fn servers(decisions: &Decisions) -> usize {
     let weights = w::SERVERS.map(|(_, weight)| weight);
@@ -48,8 +48,8 @@ fn delays(timing: Timing, decisions: &Decisions) -> Network {
     Network { delay_low: low, delay_high: high, ..Network::default() }
 }
 
-/// Lets all links lose, repeat and reorder messages, and disks be slow and fail, as far as the system stands it.
-pub(super) fn disturb(script: &mut Script, system: &dyn System, timing: Timing, decisions: &Decisions) {
+/// Lets all links lose, repeat and reorder messages.
+pub(super) fn disturb(script: &mut Script, timing: Timing, decisions: &Decisions) {
     let one_way = script.network.delay_high;
     let network = &mut script.network;
     if decisions.is_on("loss") {
@@ -62,13 +62,6 @@ pub(super) fn disturb(script: &mut Script, system: &dyn System, timing: Timing, 
         network.reorder = permille(&mut decisions.draw("reorder", 0), w::REORDER_PERMILLE);
         network.reorder_window =
             log_span(&mut decisions.draw("reorder-window", 0), one_way, timing.election_high);
-    }
-    if system.stands_slow_syncs() && decisions.is_on("sync-latency") {
-        let longest = timing.election_low.part(w::SYNC_PART);
-        script.disk.high = log_span(&mut decisions.draw("sync-latency", 0), w::SYNC_LATENCY_LOW, longest);
-    }
-    if system.stands_failed_syncs() && decisions.is_on("sync-failures") {
-        script.disk.failures = permille(&mut decisions.draw("sync-failures", 0), w::SYNC_FAILURES_PERMILLE).0;
     }
 }
 

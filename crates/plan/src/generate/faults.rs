@@ -4,13 +4,15 @@ use super::cluster::permille;
 use super::decide::Decisions;
 use super::moments::{Fault, Stage, pick};
 use super::weights::{self as w, Lasting};
+use crate::profile::Scope;
 use whitewater_sim::{Action, Losing, NodeId, Pattern, Script, Step, Target, Timing, Trigger};
 
-/// Adds the faults of every family that is on.
+/// Adds the faults of every family that is on and within the scope of the profile.
 pub(super) fn add(
     script: &mut Script,
     timing: Timing,
     names: (&'static [&'static str], &'static [&'static str]),
+    scope: Scope,
     decisions: &Decisions,
 ) {
     if script.servers < 2 {
@@ -18,10 +20,31 @@ pub(super) fn add(
     }
     let stage = Stage::new(script, timing, names, decisions);
     let steps = &mut script.steps;
-    steps.extend(stage.faults("isolate").map(|fault| interval(&fault, isolate(&stage, fault.victim()))));
-    steps.extend(stage.faults("split").map(|fault| interval(&fault, split(&stage, &fault))));
+    if scope.links {
+        add_cuts(steps, &stage);
+    }
+    if scope.crashes {
+        add_crashes(steps, &stage);
+    }
+    if scope.links {
+        add_bad_links(steps, &stage);
+    }
+    add_holds(steps, &stage, scope);
+    if scope.links {
+        add_single_messages(steps, &stage);
+    }
+    add_lasting(steps, &stage, scope);
+}
+
+/// Cuts links, both ways or one way.
+fn add_cuts(steps: &mut Vec<Step>, stage: &Stage<'_>) {
+    steps.extend(stage.faults("isolate").map(|fault| interval(&fault, isolate(stage, fault.victim()))));
+    steps.extend(stage.faults("split").map(|fault| interval(&fault, split(stage, &fault))));
     steps.extend(stage.faults("cut").map(|fault| interval(&fault, cut(&fault))));
-    add_crashes(steps, &stage);
+}
+
+/// Makes single links lossy or slow.
+fn add_bad_links(steps: &mut Vec<Step>, stage: &Stage<'_>) {
     steps.extend(stage.faults("lossy").map(|fault| {
         let ratio = permille(&mut fault.draw("ratio"), w::LOSSY_PERMILLE);
         interval(&fault, Action::Lossy(traffic(&fault), ratio))
@@ -30,9 +53,6 @@ pub(super) fn add(
         let action = Action::Delay(traffic(&fault), fault.shift());
         interval(&fault, action)
     }));
-    add_holds(steps, &stage);
-    add_single_messages(steps, &stage);
-    add_lasting(steps, &stage);
 }
 
 fn interval(fault: &Fault<'_>, action: Action) -> Step {
@@ -98,13 +118,15 @@ fn traffic(fault: &Fault<'_>) -> Pattern {
     }
 }
 
-fn add_holds(steps: &mut Vec<Step>, stage: &Stage<'_>) {
+fn add_holds(steps: &mut Vec<Step>, stage: &Stage<'_>, scope: Scope) {
     let hold = |fault: &Fault<'_>, pattern: Pattern| {
         let node = pattern.from.expect("generated patterns name a sender");
         Step { until: Some(fault.end(Some(node))), ..Step::new(fault.begin(), Action::Hold(pattern)) }
     };
-    steps.extend(stage.faults("hold-message").map(|fault| hold(&fault, fault.message("pattern"))));
-    if stage.has_timers() {
+    if scope.links {
+        steps.extend(stage.faults("hold-message").map(|fault| hold(&fault, fault.message("pattern"))));
+    }
+    if scope.timers && stage.has_timers() {
         steps.extend(stage.faults("hold-timer").map(|fault| hold(&fault, fault.timer("pattern"))));
     }
 }
@@ -122,7 +144,7 @@ fn add_single_messages(steps: &mut Vec<Step>, stage: &Stage<'_>) {
 
 /// Faults that outlast settling. They touch a minority of the servers only, and all links between the others stay
 /// whole, so that a connected majority owes progress with the rest frozen broken.
-fn add_lasting(steps: &mut Vec<Step>, stage: &Stage<'_>) {
+fn add_lasting(steps: &mut Vec<Step>, stage: &Stage<'_>, scope: Scope) {
     let minority = (stage.servers - 1) / 2;
     if minority == 0 || !stage.decisions.is_on("lasting") {
         return;
@@ -136,7 +158,10 @@ fn add_lasting(steps: &mut Vec<Step>, stage: &Stage<'_>) {
             steps.push(Step { until: Some(Trigger::End), ..Step::new(fault.begin(), action) });
         };
         let victim = Target::Node(node);
-        match pick(&mut fault.draw("kind"), &w::LASTING) {
+        let kind = pick(&mut fault.draw("kind"), &w::LASTING);
+        match kind {
+            Lasting::Down if !scope.crashes => {}
+            Lasting::CutOff | Lasting::Mute if !scope.links => {}
             Lasting::Down => last(Action::Crash { node: victim, losing: Losing::Some, at_call: 0 }),
             Lasting::CutOff => last(isolate(stage, victim)),
             Lasting::Mute => nodes.iter().filter(|&&other| other != node).for_each(|&other| {

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod decide;
+mod disks;
 mod faults;
 mod moments;
 mod operations;
@@ -35,23 +36,26 @@ pub struct Restrictions {
 /// under the drawn options, so a restricted option that changes the timing stretches the script.
 ///
 /// # Errors
-/// Names a system, option or value that does not exist and lists those that do.
+/// Names a system, option or value that does not exist and lists those that do; or names a profile that the system, or
+/// every system, does not stand, and lists those it does.
 pub fn generate(
     systems: &[&'static dyn System],
     seed: u64,
     restrictions: &Restrictions,
 ) -> Result<Plan, String> {
     let decisions = Decisions::new(seed);
-    let system = choose_system(systems, &decisions, restrictions)?;
     let profile = restrictions.profile.unwrap_or(Profile::Swarm);
+    let system = choose_system(systems, &decisions, restrictions)?;
     let servers = cluster::servers(&decisions);
-    let options = options::draw(system, profile, servers, &decisions, restrictions)?;
+    let scope = profile.scope();
+    let options = options::draw(system, scope.options, servers, &decisions, restrictions)?;
     let timing = system.timing(&options);
     let mut script = cluster::script(seed, servers, system.clients(), timing, &decisions);
-    if profile == Profile::Swarm {
-        cluster::disturb(&mut script, system, timing, &decisions);
-        faults::add(&mut script, timing, system.names(), &decisions);
+    if scope.links {
+        cluster::disturb(&mut script, timing, &decisions);
     }
+    disks::add(&mut script.disk, scope.disks, system, timing, &decisions);
+    faults::add(&mut script, timing, system.names(), scope, &decisions);
     operations::add(&mut script, system, &options, &decisions);
     Ok(Plan { version: PLAN_VERSION, system: system.name().to_owned(), profile, options, script })
 }
@@ -61,17 +65,83 @@ fn choose_system(
     decisions: &Decisions,
     restrictions: &Restrictions,
 ) -> Result<&'static dyn System, String> {
-    let draw = |systems: &[&'static dyn System]| *decisions.draw("system", 0).pick(systems);
-    match (&restrictions.system, &restrictions.bug) {
-        (Some(name), _) => find_system(systems, name),
-        (None, _) if systems.is_empty() => Err("there is no system to draw from".to_owned()),
-        (None, None) => Ok(draw(systems)),
-        (None, Some(bug)) => {
-            let with_it: Vec<_> =
-                systems.iter().copied().filter(|system| system.bugs().contains(&bug.as_str())).collect();
-            if with_it.is_empty() { Err(no_bug(systems, bug)) } else { Ok(draw(&with_it)) }
+    Ok(*decisions.draw("system", 0).pick(&eligible(systems, restrictions)?))
+}
+
+/// The systems that plans under these restrictions are drawn from: the one that is named, or else those that have the
+/// bug and every option that is given; and they stand the profile. At least one.
+///
+/// # Errors
+/// There is none; says what none of them has, and lists what there is.
+pub fn eligible(
+    systems: &[&'static dyn System],
+    restrictions: &Restrictions,
+) -> Result<Vec<&'static dyn System>, String> {
+    let candidates = match &restrictions.system {
+        Some(name) => vec![find_system(systems, name)?],
+        None => with_bug_and_options(systems, restrictions)?,
+    };
+    let profile = restrictions.profile.unwrap_or(Profile::Swarm);
+    let suited: Vec<_> = candidates.iter().copied().filter(|system| profile.suits(*system)).collect();
+    if suited.is_empty() { Err(not_stood(&candidates, profile)) } else { Ok(suited) }
+}
+
+/// The systems that have the bug and every option that is given; at least one.
+fn with_bug_and_options(
+    systems: &[&'static dyn System],
+    restrictions: &Restrictions,
+) -> Result<Vec<&'static dyn System>, String> {
+    if systems.is_empty() {
+        return Err("there is no system to draw from".to_owned());
+    }
+    let mut eligible = systems.to_vec();
+    if let Some(bug) = &restrictions.bug {
+        eligible.retain(|system| system.bugs().contains(&bug.as_str()));
+        if eligible.is_empty() {
+            return Err(no_bug(systems, bug));
         }
     }
+    for (name, _) in &restrictions.set {
+        let before = eligible.clone();
+        eligible.retain(|system| has_option(*system, name));
+        if eligible.is_empty() {
+            return Err(no_option(&before, name));
+        }
+    }
+    Ok(eligible)
+}
+
+/// Whether a system has that option, which may be given for one node, as in `mode.n1`.
+fn has_option(system: &dyn System, name: &str) -> bool {
+    let base = name.split('.').next().unwrap_or_default();
+    system.options().iter().any(|spec| spec.name == base)
+}
+
+/// That none of these systems has the option, and which options they have.
+fn no_option(systems: &[&'static dyn System], name: &str) -> String {
+    let of = |system: &&'static dyn System| {
+        let names: Vec<&str> = system.options().iter().map(|spec| spec.name).collect();
+        match names.is_empty() {
+            true => format!("{} has none", system.name()),
+            false => format!("{} has {}", system.name(), names.join(", ")),
+        }
+    };
+    let there: Vec<String> = systems.iter().map(of).collect();
+    format!("there is no option `{name}`; {}", there.join("; "))
+}
+
+/// That none of these systems stands the profile, and which profiles each does.
+fn not_stood(systems: &[&'static dyn System], profile: Profile) -> String {
+    let stood = |system: &&'static dyn System| {
+        let names = Profile::ALL.into_iter().filter(|profile| profile.suits(*system)).map(Profile::name);
+        format!("{} stands {}", system.name(), names.collect::<Vec<_>>().join(", "))
+    };
+    let each: Vec<String> = systems.iter().map(stood).collect();
+    let nobody = match systems {
+        [only] => format!("{} does not stand", only.name()),
+        _ => "no system stands".to_owned(),
+    };
+    format!("{nobody} the disks of profile `{profile}`; {}", each.join("; "))
 }
 
 /// That no system has this bug, and which there are.
@@ -100,6 +170,8 @@ pub(crate) fn find_system(
     })
 }
 
+#[cfg(test)]
+mod profile_tests;
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;

@@ -2,13 +2,12 @@
 
 use super::Restrictions;
 use super::decide::{Decisions, log_span};
-use crate::Profile;
 use whitewater_sim::{Draw, NodeId, OptionSpec, Options, System, Values};
 
-/// Draws those options that swarm plans draw, then gives what is demanded.
+/// Draws the options that plans draw, if they are drawn at all, then gives what is demanded.
 pub(super) fn draw(
     system: &dyn System,
-    profile: Profile,
+    is_drawn: bool,
     servers: usize,
     decisions: &Decisions,
     restrictions: &Restrictions,
@@ -19,7 +18,7 @@ pub(super) fn draw(
         demanded.set(specs, name, value).map_err(|wrong| format!("{}: {wrong}", system.name()))?;
     }
     let mut options = Options::new();
-    let drawn = specs.iter().filter(|spec| profile == Profile::Swarm && spec.drawn);
+    let drawn = specs.iter().filter(|spec| is_drawn && spec.drawn);
     // What is demanded of all nodes is not overruled by what was drawn for one of them.
     for spec in drawn.filter(|spec| demanded.given(spec.name).is_none()) {
         for (name, value) in values(spec, servers, decisions) {

@@ -79,7 +79,9 @@ fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
     assert_eq!("calm".parse(), Ok(Profile::Calm));
     assert_eq!(
         "swam".parse::<Profile>(),
-        Err("there is no profile `swam`; did you mean `swarm`? there are calm, swarm".to_owned())
+        Err("there is no profile `swam`; did you mean `swarm`? there are calm, swarm, network, disk, honest, lossy, lying, \
+              rotten, unlimited"
+            .to_owned())
     );
 }
 
@@ -103,6 +105,22 @@ fn restricting_one_decision_leaves_every_other_as_it_was() {
             assert_eq!(alone, free, "seed {seed}");
         }
     }
+}
+
+#[test]
+fn an_option_without_a_system_is_given_to_those_that_have_it() {
+    let set = |name: &str| Restrictions { system: None, ..pond(&[(name, "off")]) };
+    for name in ["mode", "mode.n1"] {
+        for seed in SEEDS {
+            let drawn = plan(seed, &set(name));
+            assert_eq!(drawn.options.given(name), Some("off"), "{name}, seed {seed}");
+            assert_eq!(drawn, plan(seed, &pond(&[(name, "off")])), "{name}, seed {seed}");
+        }
+    }
+    assert_eq!(
+        generate(&SYSTEMS, 1, &set("mood")).unwrap_err(),
+        "there is no option `mood`; pond has announce, mode, election, window; lake has none"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! What finds races is drawing the ranges themselves, run by run. Changing a number here gives seeds another meaning;
 //! saved failures and scenarios hold whole plans and do not care.
 
-use whitewater_sim::Span;
+use whitewater_sim::{DiskContract, Span};
 
 /// Numbers of servers, with their weights.
 pub(super) const SERVERS: [(usize, u32); 2] = [(3, 3), (5, 2)];
@@ -44,6 +44,38 @@ pub(super) const SYNC_LATENCY_LOW: Span = Span::from_micros(50);
 pub(super) const SYNC_PART: u64 = 10;
 /// Syncs that fail, in thousandths, log-uniform.
 pub(super) const SYNC_FAILURES_PERMILLE: (u64, u64) = (1, 20);
+
+/// What swarm plans trust disks with, where their system stands it. `Lossy` is the best contract that is drawn: whether
+/// calls fail at all is decided trouble by trouble, so that some of those plans are honest. Disks that lose
+/// or damage what was durable excuse some checks, so few plans have them; a profile of their name has them always.
+pub(super) const DISK_CONTRACTS: [(DiskContract, u32); 3] =
+    [(DiskContract::Lossy, 6), (DiskContract::Lying, 1), (DiskContract::Rotten, 1)];
+
+/// Syncs that stall, in thousandths, log-uniform.
+pub(super) const STALLS_PERMILLE: (u64, u64) = (1, 50);
+/// The longest stall, in longest election timeouts: long enough to lose an election over. The shortest is a heartbeat.
+pub(super) const STALL_TIMEOUTS: u64 = 4;
+/// Longest time another call keeps its node busy: log-uniform from here ...
+pub(super) const BUSY_LOW: Span = Span::from_micros(1);
+/// ... to this part of the shortest election timeout: one input may make several calls, and elections must still be won.
+pub(super) const BUSY_PART: u64 = 200;
+/// Bytes of a sector with their weights. 512 and 4096 are those of real disks; the small ones tear records that are
+/// shorter than those.
+pub(super) const SECTOR_BYTES: [(u32, u32); 4] = [(512, 3), (4096, 2), (64, 1), (16, 1)];
+/// Writes, renames and removals that fail, in thousandths, log-uniform.
+pub(super) const WRITE_FAILURES_PERMILLE: (u64, u64) = (1, 20);
+/// Loads that fail, in thousandths, log-uniform. Files are loaded only when a node starts, so they fail often.
+pub(super) const READ_FAILURES_PERMILLE: (u64, u64) = (10, 300);
+/// Windows of time in which a disk is full, in thousandths, log-uniform.
+pub(super) const FULL_PERMILLE: (u64, u64) = (10, 200);
+/// Room of a small disk in bytes, log-uniform: from what a few dozen operations fill to what hardly any run does.
+pub(super) const CAPACITY_BYTES: (u64, u64) = (2_048, 131_072);
+/// Syncs that lie, in thousandths, log-uniform. Only a lie that a crash follows bites.
+pub(super) const LIES_PERMILLE: (u64, u64) = (5, 500);
+/// Writes that are lost or go elsewhere, in thousandths, log-uniform.
+pub(super) const ASTRAY_PERMILLE: (u64, u64) = (1, 50);
+/// Loads that find a bit flipped, in thousandths, log-uniform. As with failing loads, there are few of them.
+pub(super) const ROT_PERMILLE: (u64, u64) = (20, 500);
 
 /// Faults of a family that is on, log-uniform.
 pub(super) const FAULTS_OF_A_FAMILY: (u64, u64) = (1, 6);

@@ -9,6 +9,7 @@
 //! partition n1 | n2 n3 from 1s until 2s               propose x=1 at leader when n1 leads | a note
 //! ```
 
+mod disk;
 mod print;
 mod read;
 mod setting;

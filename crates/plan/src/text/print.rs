@@ -142,6 +142,11 @@ pub fn print_pattern(pattern: &Pattern) -> String {
     parts.join(" ")
 }
 
+/// A range of times; one time if it is always the same.
+pub(super) fn print_range(low: Span, high: Span) -> String {
+    if low == high { low.to_string() } else { format!("{low}..{high}") }
+}
+
 /// A share: the fraction with the smallest usual denominator that is exact, or of 65,536.
 pub fn print_ratio(ratio: Ratio) -> String {
     const DENOMINATORS: [u64; 14] = [1, 2, 3, 4, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1_000];

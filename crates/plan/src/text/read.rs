@@ -7,7 +7,7 @@ use crate::suggest::listed;
 use whitewater_sim::{Condition, NodeId, Pattern, Ratio, Role, Span, System, Target, parse_span};
 
 /// First words of settings.
-pub(super) const SETTINGS: [&str; 12] = [
+pub(super) const SETTINGS: [&str; 24] = [
     "seed",
     "servers",
     "clients",
@@ -17,6 +17,18 @@ pub(super) const SETTINGS: [&str; 12] = [
     "reorder",
     "sync",
     "sync-failures",
+    "sectors",
+    "busy",
+    "stalls",
+    "write-failures",
+    "read-failures",
+    "full",
+    "capacity",
+    "lies",
+    "lost-writes",
+    "misdirected",
+    "rot",
+    "disk-faults",
     "horizon",
     "settle",
     "limits",

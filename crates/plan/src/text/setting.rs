@@ -1,11 +1,12 @@
-//! Settings: what a script says about cluster, network, disks, horizon, settling and limits.
+//! Settings: what a script says about cluster, network, horizon, settling and limits; those of disks stand in `disk`.
 
 use super::LineError;
-use super::print::print_ratio;
+use super::disk::DiskSetting;
+use super::print::{print_range, print_ratio};
 use super::read::{Reader, SETTINGS};
 use crate::parse_seed;
 use std::fmt;
-use whitewater_sim::{CLIENTS_MAX, DiskTiming, Limits, Network, Ratio, SERVERS_MAX, Script, Settle, Span};
+use whitewater_sim::{CLIENTS_MAX, Limits, Network, Ratio, SERVERS_MAX, Script, Settle, Span};
 
 /// One setting. Parts that a line leaves out are `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +18,7 @@ pub(crate) enum Setting {
     Loss(Ratio),
     Duplicate(Ratio),
     Reorder(Ratio, Span),
-    Sync(Span, Span),
-    SyncFailures(Ratio),
+    Disk(DiskSetting),
     Horizon(Span),
     Settle { limit: Span, delay: Option<Span>, power_cycle: Option<bool> },
     Limits { events: Option<u64>, queue: Option<usize>, steps: Option<u32>, time: Option<Span> },
@@ -29,18 +29,9 @@ impl Setting {
     pub(crate) fn all_of(script: &Script) -> Vec<Setting> {
         let Script { seed, servers, clients, network, disk, steps: _, horizon, settle, limits } = script;
         let Network { delay_low, delay_high, loss, duplicate, reorder, reorder_window } = *network;
-        let DiskTiming { low, high, failures, .. } = *disk;
         let Settle { limit, delay_high: settle_delay, power_cycle } = *settle;
         let Limits { events, queue, steps, time } = *limits;
-        let is_zero = |setting: &Setting| match *setting {
-            Setting::Loss(ratio) | Setting::Duplicate(ratio) | Setting::SyncFailures(ratio) => {
-                ratio == Ratio::NEVER
-            }
-            Setting::Reorder(ratio, window) => ratio == Ratio::NEVER && window == Span::ZERO,
-            Setting::Sync(low, high) => (low, high) == (Span::ZERO, Span::ZERO),
-            _ => false,
-        };
-        let all = [
+        let cluster = [
             Setting::Seed(*seed),
             Setting::Servers(*servers),
             Setting::Clients(*clients),
@@ -48,8 +39,8 @@ impl Setting {
             Setting::Loss(loss),
             Setting::Duplicate(duplicate),
             Setting::Reorder(reorder, reorder_window),
-            Setting::Sync(low, high),
-            Setting::SyncFailures(Ratio(failures)),
+        ];
+        let end = [
             Setting::Horizon(*horizon),
             Setting::Settle { limit, delay: Some(settle_delay), power_cycle: Some(power_cycle) },
             Setting::Limits {
@@ -59,30 +50,42 @@ impl Setting {
                 time: Some(time),
             },
         ];
-        all.into_iter().filter(|setting| !is_zero(setting)).collect()
+        let disk = DiskSetting::all_of(disk).into_iter().map(Setting::Disk);
+        let all = cluster.into_iter().chain(disk).chain(end);
+        all.filter(|setting| !setting.says_nothing()).collect()
+    }
+
+    /// Whether it says what holds without it.
+    fn says_nothing(&self) -> bool {
+        match *self {
+            Setting::Loss(ratio) | Setting::Duplicate(ratio) => ratio == Ratio::NEVER,
+            Setting::Reorder(ratio, window) => ratio == Ratio::NEVER && window == Span::ZERO,
+            Setting::Disk(setting) => setting.says_nothing(),
+            _ => false,
+        }
     }
 
     /// Its place among the settings, for the order they are written in.
-    pub(crate) const fn rank(&self) -> usize {
-        match self {
-            Setting::Seed(_) => 0,
-            Setting::Servers(_) => 1,
-            Setting::Clients(_) => 2,
-            Setting::Delay(..) => 3,
-            Setting::Loss(_) => 4,
-            Setting::Duplicate(_) => 5,
-            Setting::Reorder(..) => 6,
-            Setting::Sync(..) => 7,
-            Setting::SyncFailures(_) => 8,
-            Setting::Horizon(_) => 9,
-            Setting::Settle { .. } => 10,
-            Setting::Limits { .. } => 11,
-        }
+    pub(crate) fn rank(&self) -> usize {
+        let name = self.name();
+        SETTINGS.iter().position(|&setting| setting == name).expect("the table has every setting")
     }
 
     /// The word it begins with.
     pub(crate) const fn name(&self) -> &'static str {
-        SETTINGS[self.rank()]
+        match self {
+            Setting::Seed(_) => "seed",
+            Setting::Servers(_) => "servers",
+            Setting::Clients(_) => "clients",
+            Setting::Delay(..) => "delay",
+            Setting::Loss(_) => "loss",
+            Setting::Duplicate(_) => "duplicate",
+            Setting::Reorder(..) => "reorder",
+            Setting::Disk(setting) => setting.name(),
+            Setting::Horizon(_) => "horizon",
+            Setting::Settle { .. } => "settle",
+            Setting::Limits { .. } => "limits",
+        }
     }
 
     /// Writes it into a script.
@@ -96,8 +99,7 @@ impl Setting {
             Setting::Loss(ratio) => network.loss = ratio,
             Setting::Duplicate(ratio) => network.duplicate = ratio,
             Setting::Reorder(ratio, window) => (network.reorder, network.reorder_window) = (ratio, window),
-            Setting::Sync(low, high) => (disk.low, disk.high) = (low, high),
-            Setting::SyncFailures(ratio) => disk.failures = ratio.0,
+            Setting::Disk(setting) => setting.apply(disk),
             Setting::Horizon(horizon) => script.horizon = horizon,
             Setting::Settle { limit, delay, power_cycle } => {
                 settle.limit = limit;
@@ -120,11 +122,9 @@ impl fmt::Display for Setting {
         match self {
             Setting::Seed(seed) => write!(f, " 0x{seed:x}"),
             Setting::Servers(count) | Setting::Clients(count) => write!(f, " {count}"),
-            Setting::Delay(low, high) | Setting::Sync(low, high) if low == high => write!(f, " {low}"),
-            Setting::Delay(low, high) | Setting::Sync(low, high) => write!(f, " {low}..{high}"),
-            Setting::Loss(ratio) | Setting::Duplicate(ratio) | Setting::SyncFailures(ratio) => {
-                write!(f, " {}", print_ratio(*ratio))
-            }
+            Setting::Delay(low, high) => write!(f, " {}", print_range(*low, *high)),
+            Setting::Loss(ratio) | Setting::Duplicate(ratio) => write!(f, " {}", print_ratio(*ratio)),
+            Setting::Disk(setting) => write!(f, " {setting}"),
             Setting::Reorder(ratio, window) => write!(f, " {} up to {window}", print_ratio(*ratio)),
             Setting::Horizon(horizon) => write!(f, " {horizon}"),
             Setting::Settle { limit, delay, power_cycle } => {
@@ -162,11 +162,10 @@ impl Reader<'_> {
                 self.keyword("to", example)?;
                 Setting::Reorder(ratio, self.span()?)
             }
-            "sync" => self.range().map(|(low, high)| Setting::Sync(low, high))?,
-            "sync-failures" => Setting::SyncFailures(self.ratio()?),
             "horizon" => Setting::Horizon(self.span()?),
             "settle" => self.settle()?,
-            _ => self.limits()?,
+            "limits" => self.limits()?,
+            disk => Setting::Disk(self.disk_setting(disk)?),
         };
         self.end("nothing more: a setting has no time and no note")?;
         Ok(setting)

@@ -26,8 +26,8 @@ impl Reader<'_> {
             return Err(self.words.wrong_here("the line is empty".to_owned(), "leave it out"));
         };
         // `delay 1ms..10ms` is about all links, `delay n1->n2 MsgApp by 5ms` is a step; `duplicate` likewise.
-        let is_about_all =
-            || ahead.peek().is_none_or(|word| word.text.starts_with(|c: char| c.is_ascii_digit()));
+        let is_amount = |word: Word| !word.quoted && word.text.starts_with(|c: char| c.is_ascii_digit());
+        let is_about_all = || ahead.peek().is_none_or(is_amount);
         let is_setting = !first.quoted
             && SETTINGS.contains(&first.text.as_str())
             && (!STEPS.contains(&first.text.as_str()) || is_about_all());
@@ -265,7 +265,9 @@ impl Reader<'_> {
                 "write a time, `+` and a length, `end`, or a condition such as `n1 leads`",
             ));
         };
-        if word.is("end") {
+        if word.quoted {
+            self.moment().map(|(condition, after)| Trigger::When(condition, after))
+        } else if word.is("end") {
             self.words.next();
             Ok(Trigger::End)
         } else if let Some(length) = word.text.strip_prefix('+') {

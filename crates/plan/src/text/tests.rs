@@ -4,8 +4,8 @@ use super::*;
 use crate::testing::POND;
 use proptest::prelude::*;
 use whitewater_sim::{
-    Action, Condition, DiskTiming, Limits, Losing, Network, Pattern, Ratio, Role, Settle, Span, Step, Target,
-    Time, Trigger,
+    Action, Condition, DiskFaults, DiskTiming, Limits, Losing, Network, Pattern, Ratio, Role, Settle, Span,
+    Step, Target, Time, Trigger,
 };
 
 fn node(name: &str) -> NodeId {
@@ -50,6 +50,20 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "crash n1 until +1ms | \" spaces matter \"",
     ] {
         assert_eq!(print_step(&read(line)), line);
+    }
+}
+
+#[test]
+fn a_name_that_looks_like_an_amount_is_a_name_in_its_quotes() {
+    for line in [
+        "duplicate \"0\" after 5ms",
+        "delay \"1ms\" by 30ms",
+        "hold n1->n2 until \"2s\" arrives",
+        "hold n1->n2 until \"+2s\" leaves after 1ms",
+    ] {
+        let lines = [line.to_owned()];
+        let script = parse_script(&lines, None).unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
+        assert_eq!(print_step(&script.steps[0]), line);
     }
 }
 
@@ -121,6 +135,36 @@ fn settings_are_read_in_any_order_and_keep_their_defaults() {
 }
 
 #[test]
+fn every_setting_of_disks_is_one_line_in_its_usual_form_and_place() {
+    let settings = [
+        "sync 0ms..5ms",
+        "sync-failures 1/1000",
+        "sectors 512",
+        "busy 0ms..1ms",
+        "stalls 1/1000 of 2s",
+        "write-failures 1/500",
+        "read-failures 1/250",
+        "full 1/200",
+        "capacity 65536",
+        "lies 1/100",
+        "lost-writes 1/50",
+        "misdirected 1/25",
+        "rot 1/20",
+        "disk-faults everywhere",
+    ];
+    let lines = settings.map(str::to_owned);
+    let script = parse_script(&lines, None).unwrap();
+    let printed = script_lines(&script);
+    let first = printed.iter().position(|line| line == settings[0]).unwrap();
+    assert_eq!(printed[first..first + settings.len()], lines);
+    assert!(printed[first + settings.len()].starts_with("horizon"));
+    let default = Script { disk: script.disk, ..Script::default() };
+    assert_eq!(script, default, "they say nothing about anything else");
+    let minority = parse_script(&["disk-faults minority".to_owned()], None);
+    assert_eq!(minority, Ok(Script::default()));
+}
+
+#[test]
 fn a_share_is_printed_as_the_simplest_fraction_that_is_exact() {
     assert_eq!(print_ratio(Ratio::of(1, 2)), "1/2");
     assert_eq!(print_ratio(Ratio::of(3, 100)), "3/100");
@@ -182,6 +226,18 @@ fn every_error_points_at_its_word_and_says_how_to_mend_it() {
         "servers 3 | a note",
         "servers 3",
         "settle 4s power",
+        "sectors 0",
+        "busy 2ms..1ms",
+        "stalls 1/1000",
+        "stalls 1/1000 for 2s",
+        "stalls 1/1000 of two",
+        "write-failures 2",
+        "full",
+        "capacity lots",
+        "lies 3/2",
+        "disk-faults",
+        "disk-faults n1",
+        "rot 1/1000 | a note",
         "limits memory 5",
         "",
     ];
@@ -288,14 +344,48 @@ fn steps() -> BoxedStrategy<Step> {
         .boxed()
 }
 
+fn disks() -> BoxedStrategy<DiskTiming> {
+    let range = || (spans(), spans()).prop_map(|(a, b)| (a.min(b), a.max(b)));
+    // What is left out of a text has to be drawn often enough.
+    let share = || prop_oneof![Just(0), any::<u16>()];
+    let sizes = (prop_oneof![Just(0), any::<u32>()], prop_oneof![Just(0), any::<u64>()]);
+    let fails = (share(), share(), share(), share());
+    let faults = (share(), share(), share(), share(), any::<bool>()).prop_map(
+        |(lies, lost_writes, misdirected, rot, everywhere)| DiskFaults {
+            lies,
+            lost_writes,
+            misdirected,
+            rot,
+            everywhere,
+        },
+    );
+    (range(), range(), (share(), spans()), sizes, fails, faults)
+        .prop_map(|(sync, busy, (stalls, stall), sizes, fails, faults)| DiskTiming {
+            low: sync.0,
+            high: sync.1,
+            failures: fails.0,
+            sector_bytes: sizes.0,
+            busy_low: busy.0,
+            busy_high: busy.1,
+            stalls,
+            stall,
+            write_failures: fails.1,
+            read_failures: fails.2,
+            full: fails.3,
+            capacity_bytes: sizes.1,
+            faults,
+        })
+        .boxed()
+}
+
 fn scripts() -> BoxedStrategy<Script> {
     let range = || (spans(), spans()).prop_map(|(a, b)| (a.min(b), a.max(b)));
-    let shares = any::<[u16; 4]>();
+    let shares = any::<[u16; 3]>();
     let limits = (1..u64::MAX, 1..u32::MAX, 1..u32::MAX, spans());
     let settle = (spans(), spans(), any::<bool>());
     let steps = prop::collection::vec(steps(), 0..6);
-    (any::<u64>(), range(), range(), shares, (spans(), spans()), settle, limits, steps)
-        .prop_map(|(seed, delay, sync, shares, (horizon, reorder_window), settle, limits, steps)| Script {
+    (any::<u64>(), range(), disks(), shares, (spans(), spans()), settle, limits, steps)
+        .prop_map(|(seed, delay, disk, shares, (horizon, reorder_window), settle, limits, steps)| Script {
             seed,
             servers: whitewater_sim::SERVERS_MAX,
             clients: whitewater_sim::CLIENTS_MAX,
@@ -307,7 +397,7 @@ fn scripts() -> BoxedStrategy<Script> {
                 reorder: Ratio(shares[2]),
                 reorder_window,
             },
-            disk: DiskTiming { low: sync.0, high: sync.1, failures: shares[3], ..DiskTiming::default() },
+            disk,
             steps,
             horizon,
             settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },

@@ -1,5 +1,6 @@
 //! What a script says about its disks: how long calls take, which of them fail, and whether a disk may be trusted.
 
+use super::DiskTrouble;
 use crate::draw::{Draw, Keys, Site};
 use crate::id::{NodeId, SERVERS_MAX};
 use crate::time::Span;
@@ -89,6 +90,27 @@ impl DiskTiming {
             DiskContract::Lossy
         } else {
             DiskContract::Honest
+        }
+    }
+
+    /// Whether this trouble may come. [`DiskTrouble::Everywhere`] alone is none: something has to strike.
+    pub fn has(&self, trouble: DiskTrouble) -> bool {
+        let faults = &self.faults;
+        match trouble {
+            DiskTrouble::SlowSyncs => self.high > Span::ZERO,
+            DiskTrouble::StalledSyncs => self.stalls > 0 && self.stall > Span::ZERO,
+            DiskTrouble::SlowCalls => self.busy_high > Span::ZERO,
+            DiskTrouble::TornSectors => self.sector_bytes > 0,
+            DiskTrouble::FailedSyncs => self.failures > 0,
+            DiskTrouble::FailedWrites => self.write_failures > 0,
+            DiskTrouble::FailedReads => self.read_failures > 0,
+            DiskTrouble::FullAtTimes => self.full > 0,
+            DiskTrouble::LittleRoom => self.capacity_bytes > 0,
+            DiskTrouble::LyingSyncs => faults.lies > 0,
+            DiskTrouble::LostWrites => faults.lost_writes > 0,
+            DiskTrouble::MisdirectedWrites => faults.misdirected > 0,
+            DiskTrouble::Rot => faults.rot > 0,
+            DiskTrouble::Everywhere => faults.any() && faults.everywhere,
         }
     }
 
@@ -193,5 +215,40 @@ mod tests {
         assert_eq!(DiskTiming { faults, ..timing }.contract(), DiskContract::Lying);
         faults.everywhere = true;
         assert_eq!(DiskTiming { faults, ..timing }.contract(), DiskContract::Unlimited);
+    }
+
+    #[test]
+    fn each_trouble_alone_makes_the_contract_it_says() {
+        let second = Span::from_millis(1_000);
+        let plain = DiskTiming::default();
+        let faults = DiskFaults::default();
+        let unseen = |faults| DiskTiming { faults, ..plain };
+        let alone = |trouble| match trouble {
+            DiskTrouble::SlowSyncs => DiskTiming { high: second, ..plain },
+            DiskTrouble::StalledSyncs => DiskTiming { stalls: 1, stall: second, ..plain },
+            DiskTrouble::SlowCalls => DiskTiming { busy_high: second, ..plain },
+            DiskTrouble::TornSectors => DiskTiming { sector_bytes: 1, ..plain },
+            DiskTrouble::FailedSyncs => DiskTiming { failures: 1, ..plain },
+            DiskTrouble::FailedWrites => DiskTiming { write_failures: 1, ..plain },
+            DiskTrouble::FailedReads => DiskTiming { read_failures: 1, ..plain },
+            DiskTrouble::FullAtTimes => DiskTiming { full: 1, ..plain },
+            DiskTrouble::LittleRoom => DiskTiming { capacity_bytes: 1, ..plain },
+            DiskTrouble::LyingSyncs => unseen(DiskFaults { lies: 1, ..faults }),
+            DiskTrouble::LostWrites => unseen(DiskFaults { lost_writes: 1, ..faults }),
+            DiskTrouble::MisdirectedWrites => unseen(DiskFaults { misdirected: 1, ..faults }),
+            DiskTrouble::Rot => unseen(DiskFaults { rot: 1, ..faults }),
+            DiskTrouble::Everywhere => unseen(DiskFaults { rot: 1, everywhere: true, ..faults }),
+        };
+        for trouble in DiskTrouble::ALL {
+            let timing = alone(trouble);
+            assert_eq!(timing.contract(), trouble.contract(), "{trouble:?}");
+            let had: Vec<DiskTrouble> = DiskTrouble::ALL.into_iter().filter(|&t| timing.has(t)).collect();
+            let expected = match trouble {
+                DiskTrouble::Everywhere => vec![DiskTrouble::Rot, trouble],
+                _ => vec![trouble],
+            };
+            assert_eq!(had, expected);
+        }
+        assert!(DiskTrouble::ALL.into_iter().all(|trouble| !plain.has(trouble)));
     }
 }

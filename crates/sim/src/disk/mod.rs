@@ -12,9 +12,11 @@ mod fate;
 mod file;
 mod medium;
 mod states;
+mod trouble;
 
 pub use description::{DiskContract, DiskFaults, DiskTiming, FaultBudget};
 pub use states::CrashStates;
+pub use trouble::DiskTrouble;
 
 use crate::draw::Key;
 use crate::time::{Span, Time};

@@ -15,6 +15,9 @@ pub(super) struct StepState {
     pub(super) open: bool,
     /// Its end was told by a condition that has not held.
     pub(super) endless: bool,
+    /// It waits for a message, a timer or a storage call that it is about, and none has come; or it was to end before
+    /// it began.
+    pub(super) unmet: bool,
     pub(super) cuts: Vec<Link>,
     pub(super) crashed: Option<NodeId>,
     pub(super) armed: Option<NodeId>,
@@ -140,9 +143,10 @@ impl<N: Node> Director<N> {
         OpId(self.operations - 1)
     }
 
-    /// Steps that never began, or whose end never came.
+    /// Steps that never began, whose end never came, or that never met what they are about.
     pub(super) fn unfired(&self) -> Vec<usize> {
-        (0..self.steps.len()).filter(|&at| !self.steps[at].began || self.steps[at].endless).collect()
+        let never = |state: &StepState| !state.began || state.endless || state.unmet;
+        (0..self.steps.len()).filter(|&at| never(&self.steps[at])).collect()
     }
 
     pub(super) fn wait(&mut self, step: usize, closing: bool, condition: Condition, after: Span) {
@@ -221,6 +225,7 @@ impl<N: Node> Director<N> {
     }
 
     pub(super) fn open_hold(&mut self, step: usize, pattern: Pattern) {
+        self.steps[step].unmet = true;
         self.holds.push(Hold { step, pattern, seen: 0, parked: Vec::new() });
     }
 
@@ -235,7 +240,9 @@ impl<N: Node> Director<N> {
     /// The hold that takes this message or timer, as its place among the holds and its step.
     pub(super) fn hold_for(&mut self, subject: &Subject) -> Option<(usize, usize)> {
         let place = self.holds.iter_mut().position(|hold| hold.pattern.counts(subject, &mut hold.seen))?;
-        Some((place, self.holds[place].step))
+        let step = self.holds[place].step;
+        self.steps[step].unmet = false;
+        Some((place, step))
     }
 
     pub(super) fn park(&mut self, hold: usize, pending: Pending<N>) {
@@ -247,6 +254,7 @@ impl<N: Node> Director<N> {
     }
 
     pub(super) fn open_bender(&mut self, step: usize, action: Action) {
+        self.steps[step].unmet = !matches!(action, Action::Lossy(..));
         self.benders.push(Bender { step, action, seen: 0 });
     }
 
@@ -258,13 +266,22 @@ impl<N: Node> Director<N> {
     pub(super) fn bend(&mut self, subject: &Subject, bits: u64) -> Bent {
         let mut bent = Bent::default();
         for Bender { step, action, seen } in &mut self.benders {
+            let (Action::Drop(pattern)
+            | Action::Delay(pattern, _)
+            | Action::Duplicate(pattern, _)
+            | Action::Lossy(pattern, _)) = &*action
+            else {
+                continue;
+            };
+            if !pattern.counts(subject, seen) {
+                continue;
+            }
+            self.steps[*step].unmet = false;
             match action {
-                Action::Drop(pattern) => bent.lost |= pattern.counts(subject, seen),
-                Action::Delay(pattern, by) if pattern.counts(subject, seen) => bent.delay = bent.delay + *by,
-                Action::Duplicate(pattern, after) if pattern.counts(subject, seen) => {
-                    bent.copy_after = Some(*after);
-                }
-                Action::Lossy(pattern, share) if pattern.counts(subject, seen) => {
+                Action::Drop(_) => bent.lost = true,
+                Action::Delay(_, by) => bent.delay = bent.delay + *by,
+                Action::Duplicate(_, after) => bent.copy_after = Some(*after),
+                Action::Lossy(_, share) => {
                     let mut draw = Draw::from_value(fold(bits, *step as u64 | 1 << 32));
                     bent.lost |= (draw.bits() as u16) < share.0;
                 }

@@ -93,7 +93,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.crash(node, losing, event);
             }
             (_, Some((node, _, at_call))) => {
-                self.director.steps[step].armed = Some(node);
+                let state = &mut self.director.steps[step];
+                (state.armed, state.unmet) = (Some(node), true);
                 self.around(node).disk.die_after(u64::from(at_call));
             }
             (Action::Hold(pattern), _) => self.director.open_hold(step, pattern),
@@ -116,7 +117,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     fn schedule_end(&mut self, step: usize) {
         match self.script.steps[step].until.clone() {
-            Some(Trigger::At(at)) => self.queue.push(at.max(self.now), Pending::Close(step as u32)),
+            Some(Trigger::At(at)) => {
+                self.director.steps[step].unmet |= at < self.now;
+                self.queue.push(at.max(self.now), Pending::Close(step as u32));
+            }
             Some(Trigger::After(span)) => self.queue.push(self.now + span, Pending::Close(step as u32)),
             Some(Trigger::When(condition, after)) => {
                 self.director.steps[step].endless = true;
@@ -315,7 +319,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let steps = self.script.steps.iter().zip(&mut self.director.steps);
         let mut losing = Losing::Some;
         for (step, state) in steps.filter(|(_, state)| state.armed == Some(node)) {
-            state.armed = None;
+            (state.armed, state.unmet) = (None, false);
             state.crashed = Some(node);
             if let Action::Crash { losing: told, .. } = step.action {
                 losing = told;

@@ -69,7 +69,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         for (node, command) in inject {
             self.inject(node, command);
         }
-        let deadline = self.now + self.script.settle.limit;
+        let deadline = self.now + self.script.settle.limit + self.monitor.allowance();
         let interval = self.monitor.interval();
         while self.verdict.is_none() {
             self.run_until(deadline.min(self.now + interval));

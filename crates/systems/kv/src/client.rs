@@ -88,6 +88,11 @@ impl Client {
         self.current.is_none() && self.waiting.is_empty()
     }
 
+    /// Requests that are under way or wait for their turn.
+    pub fn open_requests(&self) -> usize {
+        usize::from(self.current.is_some()) + self.waiting.len()
+    }
+
     pub(crate) fn handle(&mut self, input: Input<crate::node::KvNode>, fx: &mut Hands<'_>) {
         match input {
             Input::Command { op, command: Command::Operate(operation) } => {

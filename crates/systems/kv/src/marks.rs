@@ -20,8 +20,6 @@ marks! {
     DURABLE_CUT = "durable-entries-overwritten",
     /// A message came in while the last Ready was being written.
     STEPPED_WHILE_WRITING = "stepped-while-writing",
-    /// A server became leader while the last Ready was being written.
-    WON_WHILE_WRITING = "won-while-writing",
     /// A client's entry stood where another leader's was committed.
     PROPOSAL_OVERWRITTEN = "proposal-overwritten",
     /// A client's request was applied after the client had gone on to the next one.

@@ -188,7 +188,15 @@ const fn window_max(message_size_bytes: u64) -> u64 {
     2 + message_size_bytes / 64
 }
 
+/// More bytes than any entry of the operations that plans draw.
+const ENTRY_BYTES_MAX: u64 = 128;
+
 impl Settings {
+    /// Entries that one append surely has room for.
+    pub(crate) fn entries_per_append(&self) -> u64 {
+        (self.message_size_max_bytes / ENTRY_BYTES_MAX).max(1)
+    }
+
     /// Reads the options.
     pub fn read(options: &Options) -> Settings {
         let number = |name| options.number(SPECS, name);

@@ -7,7 +7,9 @@ use crate::monitor::KvMonitor;
 use crate::node::KvNode;
 use crate::options::{SPECS, Settings};
 use crate::timer::KvTimer;
-use whitewater_sim::{Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World};
+use whitewater_sim::{
+    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
+};
 
 /// The replicated key-value store.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,12 +52,8 @@ impl System for Kv {
         Settings::read(options).timing()
     }
 
-    fn stands_slow_syncs(&self) -> bool {
-        true
-    }
-
-    fn stands_failed_syncs(&self) -> bool {
-        true
+    fn stands(&self, trouble: DiskTrouble) -> bool {
+        matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
     }
 
     fn clients(&self) -> (usize, usize) {

@@ -369,3 +369,20 @@ fn clusters_of_any_size_serve_their_clients() {
         assert!(outcome.figures.acknowledged_writes >= 10, "{servers} servers");
     }
 }
+
+/// A server that asked before could win, forget the term in a crash, and win it once more with other entries.
+#[test]
+fn a_server_asks_for_votes_only_when_its_term_is_on_its_disk() {
+    let mut script = quiet(vec![operation(at(80), Target::Node(n(1)), "campaign")]);
+    (script.disk.low, script.disk.high) = (Span::from_millis(7), Span::from_millis(7));
+    let outcome = run(&script, &options(&[("pre-vote", "off")]));
+    let events = &outcome.trace.as_ref().expect("it was recorded").events;
+    let first = |kind, name: &str| {
+        let is = |event: &&whitewater_sim::TraceEvent| {
+            event.node == Some(n(1)) && event.kind == kind && event.text.contains(name)
+        };
+        events.iter().find(is).map(|event| event.time).expect("it happens")
+    };
+    assert_eq!(first(EventKind::Sync, "done"), Time::from_millis(87));
+    assert_eq!(first(EventKind::Send, "MsgVote "), Time::from_millis(87));
+}

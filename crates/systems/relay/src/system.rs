@@ -8,7 +8,9 @@ use crate::node::RelayNode;
 use crate::raft::Mode;
 use crate::settings::{OPTIONS, Settings};
 use crate::timer::TIMERS;
-use whitewater_sim::{Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World};
+use whitewater_sim::{
+    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
+};
 
 /// One operation in so many asks for an election.
 const CAMPAIGN_ONE_IN: u64 = 40;
@@ -47,12 +49,8 @@ impl System for Relay {
         Settings::new(options, 0).timing()
     }
 
-    fn stands_slow_syncs(&self) -> bool {
-        true
-    }
-
-    fn stands_failed_syncs(&self) -> bool {
-        true
+    fn stands(&self, trouble: DiskTrouble) -> bool {
+        matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
     }
 
     fn draw_operation(

@@ -4,6 +4,7 @@ use super::Typed;
 use crate::Screen;
 use crate::amount::Amount;
 use crate::given::Given;
+use anyhow::bail;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,6 +54,9 @@ impl Meaning {
             Some(_) => typed.time.map(Amount::Time),
             None => None,
         };
+        if let Some(save) = typed.save.as_ref().filter(|save| save.exists() && !save.is_dir()) {
+            bail!("--save {}: this is no folder; name one, it is made if it is not there", save.display());
+        }
         let (seeds, by_default) = match (which, typed.seed, typed.seeds) {
             (Some("seed"), Some(seed), _) if amount.is_none() => (Seeds::One(seed), Amount::Runs(1)),
             (Some("seed"), Some(seed), _) => (Seeds::From(seed), Amount::Time(TIME_DEFAULT)),
@@ -65,7 +69,7 @@ impl Meaning {
         Ok(Meaning {
             seeds,
             amount: amount.unwrap_or(by_default),
-            restrictions: typed.restricted.meaning(),
+            restrictions: typed.restricted.meaning()?,
             jobs: typed.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
             keep_going: typed.keep_going,
             save: typed.save.clone(),

@@ -3,10 +3,11 @@
 mod meaning;
 mod watch;
 
-use crate::amount::Amount;
+use crate::amount::{Amount, parse_count, parse_jobs};
 use crate::given::{FormatTyped, Given};
 use crate::progress::Progress;
 use crate::{Exit, Screen, Systems, duration, interrupt};
+use anyhow::bail;
 pub(crate) use meaning::fresh_seed;
 use meaning::{Meaning, Seeds};
 use std::path::PathBuf;
@@ -29,10 +30,10 @@ pub(crate) struct Typed {
     #[arg(long, value_name = "A..B", value_parser = meaning::parse_range, env = "WHITEWATER_SEEDS", help_heading = "Seeds")]
     seeds: Option<(u64, u64)>,
     /// Stop once so many messages were delivered: the budget that means the same on every machine.
-    #[arg(long, value_name = "N", env = "WHITEWATER_DELIVERIES", help_heading = "Budget")]
+    #[arg(long, value_name = "N", value_parser = parse_count, env = "WHITEWATER_DELIVERIES", help_heading = "Budget")]
     deliveries: Option<u64>,
     /// Stop after so many runs.
-    #[arg(long, value_name = "N", env = "WHITEWATER_RUNS", help_heading = "Budget")]
+    #[arg(long, value_name = "N", value_parser = parse_count, env = "WHITEWATER_RUNS", help_heading = "Budget")]
     runs: Option<u64>,
     /// Stop after so much real time, such as 60s or 10m.
     #[arg(long = "for", id = "for", value_name = "TIME", value_parser = duration::parse, env = "WHITEWATER_FOR", help_heading = "Budget")]
@@ -40,7 +41,7 @@ pub(crate) struct Typed {
     #[command(flatten)]
     pub(crate) restricted: Restricted,
     /// Threads; as many as there are cores unless given. The result does not depend on it.
-    #[arg(long, value_name = "N", env = "WHITEWATER_JOBS")]
+    #[arg(long, value_name = "N", value_parser = parse_jobs, env = "WHITEWATER_JOBS")]
     jobs: Option<usize>,
     /// Go on after a failure.
     #[arg(long)]
@@ -62,7 +63,7 @@ pub(crate) struct Restricted {
     /// Only this system.
     #[arg(long, value_name = "NAME", env = "WHITEWATER_SYSTEM")]
     system: Option<String>,
-    /// Only this profile: calm, swarm.
+    /// Only this profile: calm, swarm, network, disk, honest, lossy, lying, rotten, unlimited.
     #[arg(long, value_name = "PROFILE", env = "WHITEWATER_PROFILE")]
     profile: Option<Profile>,
     /// Give an option of the system a value; may be repeated.
@@ -78,13 +79,26 @@ const NO_BUG: &str = "none";
 
 impl Restricted {
     /// What it means for the draw.
-    pub(crate) fn meaning(&self) -> Restrictions {
-        Restrictions {
+    ///
+    /// # Errors
+    /// An option is given two values.
+    pub(crate) fn meaning(&self) -> anyhow::Result<Restrictions> {
+        for (at, (name, value)) in self.set.iter().enumerate() {
+            if let Some((_, other)) = self.set[..at].iter().find(|(earlier, _)| earlier == name) {
+                bail!("`{name}` is given twice, as {other} and as {value}: keep one of the two");
+            }
+        }
+        Ok(Restrictions {
             system: self.system.clone(),
             profile: self.profile,
             set: self.set.clone(),
             bug: self.mutant.clone().filter(|id| id != NO_BUG),
-        }
+        })
+    }
+
+    /// The words of it that were typed.
+    pub(crate) fn typed(&self, given: &Given<'_>) -> Vec<&'static str> {
+        ["system", "profile", "set", "mutant"].into_iter().filter(|name| given.is_typed(name)).collect()
     }
 
     /// Whether it takes a build that has the planted bugs in it.

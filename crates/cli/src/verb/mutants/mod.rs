@@ -3,6 +3,7 @@
 mod stream;
 mod tell;
 
+use crate::amount::{parse_count, parse_jobs};
 use crate::given::FormatTyped;
 use crate::{Exit, Screen, Systems, interrupt};
 use anyhow::bail;
@@ -21,7 +22,7 @@ pub(crate) struct Typed {
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// A stream gives up once so many messages were delivered.
-    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "100000000")]
     deliveries: u64,
     /// Streams per bug, from seeds far apart.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -30,7 +31,7 @@ pub(crate) struct Typed {
     #[arg(long, value_name = "S", value_parser = parse_seed, default_value = "0")]
     seed: u64,
     /// Streams at once; as many as there are cores unless given. The result does not depend on it.
-    #[arg(long, value_name = "N", env = "WHITEWATER_JOBS")]
+    #[arg(long, value_name = "N", value_parser = parse_jobs, env = "WHITEWATER_JOBS")]
     jobs: Option<usize>,
     #[command(flatten)]
     pub(crate) format: FormatTyped,

@@ -96,3 +96,56 @@ impl Clients {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const APPEND: OpId = OpId(0);
+    const READ: OpId = OpId(1);
+
+    fn key() -> Text {
+        Text::new(b"a")
+    }
+
+    /// A client appended x, and was told that it is done.
+    fn appended() -> Clients {
+        let mut clients = Clients::new();
+        let append = Operation::Append { key: key(), value: Text::new(b"x") };
+        clients.asked(APPEND, &Command::Operate(append));
+        clients.told(APPEND, &Reply::Done(Answer::Written)).unwrap();
+        clients.asked(READ, &Command::Insist(Operation::Get { key: key() }));
+        clients
+    }
+
+    /// The rule that an answer to the read breaks.
+    fn broken(mut clients: Clients, value: Option<&[u8]>) -> Option<&'static str> {
+        let read = Reply::Done(Answer::Value(value.map(Text::new)));
+        clients.told(READ, &read).err().map(|violation| violation.rule)
+    }
+
+    #[test]
+    fn what_clients_are_told_is_held_against_what_they_wrote() {
+        assert_eq!(broken(appended(), Some(b"x")), None);
+        assert_eq!(broken(appended(), None), Some("acknowledged-kept"));
+        assert_eq!(broken(appended(), Some(b"x,y")), Some("no-phantom-value"));
+        assert_eq!(broken(appended(), Some(b"x,x")), Some("applied-once"));
+    }
+
+    #[test]
+    fn what_is_gone_when_everything_is_over_is_not_durable() {
+        let mut clients = appended();
+        clients.is_last(READ, &key());
+        assert_eq!(broken(clients, None), Some("final-durability"));
+    }
+
+    #[test]
+    fn a_last_read_during_which_somebody_wrote_is_a_read_like_others() {
+        let mut clients = appended();
+        clients.is_last(READ, &key());
+        let late = Operation::Append { key: key(), value: Text::new(b"z") };
+        clients.asked(OpId(2), &Command::Operate(late));
+        clients.told(OpId(2), &Reply::Done(Answer::Written)).unwrap();
+        assert_eq!(broken(clients, None), Some("acknowledged-kept"));
+    }
+}

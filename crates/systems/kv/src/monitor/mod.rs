@@ -12,7 +12,7 @@ use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus}
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
     Cluster, DiskContract, Effect, FaultBudget, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX,
-    Script, Seen, Time, Violation, What,
+    Script, Seen, Span, Time, Violation, What,
 };
 
 /// Name and claim of the rule that a log on a disk of good faith is whole.
@@ -158,6 +158,10 @@ impl Monitor<KvNode> for KvMonitor {
         self.figures.not_owed += u64::from(self.waived || self.settling.owes_nothing());
     }
 
+    fn allowance(&self) -> Span {
+        self.settling.allowance()
+    }
+
     fn owed(&mut self, _now: Time, cluster: &Cluster<KvNode>) -> Progress {
         if self.waived {
             return Progress::Done;
@@ -167,5 +171,30 @@ impl Monitor<KvNode> for KvMonitor {
 
     fn figures(&self) -> Figures {
         Figures { acknowledged_writes: self.clients.rules.acknowledged(), ..self.figures }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whitewater_raft::Message;
+
+    #[test]
+    fn every_promise_of_a_message_is_held_against_the_disk() {
+        let said = |kind, reject| {
+            spoken(&Message { kind, from: 2, to: 1, term: 3, index: 7, reject, ..Message::default() })
+        };
+        let (to, term) = (NodeId::server(0), 3);
+        assert_eq!(said(MessageKind::VoteResponse, false), Spoken::Grant { to, term });
+        assert_eq!(said(MessageKind::AppendResponse, false), Spoken::AppendResponse { term, index: 7 });
+        for kind in [MessageKind::VoteResponse, MessageKind::AppendResponse, MessageKind::PreVoteResponse] {
+            assert_eq!(said(kind, true), Spoken::Refusal { term }, "{kind:?}");
+        }
+        for kind in [MessageKind::PreVote, MessageKind::PreVoteResponse] {
+            assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: true }, "{kind:?}");
+        }
+        for kind in [MessageKind::Append, MessageKind::Heartbeat, MessageKind::Vote] {
+            assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: false }, "{kind:?}");
+        }
     }
 }

@@ -5,10 +5,13 @@ use crate::command::{Command, Operation, Reply, Text};
 use crate::node::KvNode;
 use crate::options::Settings;
 use whitewater_check::{Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain};
-use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script};
+use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Span};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &[u8] = b"fresh key";
+
+/// Entries that one request may add: an attempt that waits too long is followed by another.
+const ENTRIES_PER_REQUEST: u64 = 4;
 
 /// The progress of one phase of settling.
 pub(super) struct Settling {
@@ -37,6 +40,7 @@ impl Settling {
                 // The answer waits for a sync, and for one that was asked for before.
                 round_trip: delay_high.times(2) + script.disk.high.times(2),
                 limit: script.settle.limit,
+                entries_per_round_trip: settings.entries_per_append(),
             },
             phase: Phase::Faults,
             settlement: None,
@@ -88,8 +92,11 @@ impl Settling {
         // A process that died of a failed sync is started again soon, and no sync fails any more: it counts. One that has
         // found its log damaged takes part in nothing.
         self.damaged = damaged(cluster).count();
-        let terrain =
+        let mut terrain =
             Terrain::of(cluster, &self.obstructions, |node| !damaged(cluster).any(|other| other == node));
+        let asking = cluster.clients().filter_map(|client| cluster.view(client)?.client());
+        let requests: usize = asking.map(|client| client.open_requests()).sum();
+        terrain.expect(requests as u64 * ENTRIES_PER_REQUEST);
         Settlement::begin(&self.ground, terrain, rules)
     }
 
@@ -99,6 +106,11 @@ impl Settling {
         let both =
             |server| free(Link { from: client, to: server }) && free(Link { from: server, to: client });
         servers.iter().all(|&server| both(server))
+    }
+
+    /// Time beyond the script's limit that this phase may take.
+    pub(super) fn allowance(&self) -> Span {
+        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance)
     }
 
     pub(super) fn owes_nothing(&self) -> bool {

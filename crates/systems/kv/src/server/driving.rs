@@ -15,9 +15,12 @@ impl Server {
         if self.is_writing() && !self.halted {
             // What came in meanwhile is in the core's log, though not in a Ready yet.
             self.follow_log(fx);
-            if self.core.role() == Role::Leader && self.core.storage().hard_state().term < self.core.term() {
-                fx.mark(marks::WON_WHILE_WRITING);
-            }
+            // A server that led a term it could forget might lead it once more, with other entries.
+            let stored_term = self.core.storage().hard_state().term;
+            assert!(
+                self.core.role() != Role::Leader || stored_term == self.core.term(),
+                "nobody wins an election of a term that is not on its disk"
+            );
         }
     }
 

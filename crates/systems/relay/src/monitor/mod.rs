@@ -4,20 +4,20 @@ mod durable;
 mod needless;
 mod owed;
 mod rows;
+mod safety;
 mod votes;
 
 pub use durable::AnnouncedIsDurable;
 pub use needless::NeedlessElection;
 pub use owed::{Debts, Owed};
 pub use rows::{RowsInOrder, RowsKept};
+pub use safety::Safety;
 pub use votes::VoteNeedsRows;
 
 use crate::command::{Command, Reply};
 use crate::node::RelayNode;
 use crate::settings::Settings;
-use whitewater_check::{
-    ElectionSafety, ElectionView, Grant, MonotonicTerms, Rule, Shadows, Standing, VoteOnce, majority,
-};
+use whitewater_check::{ElectionSafety, ElectionView, MonotonicTerms, Rule, Standing, VoteOnce, majority};
 use whitewater_sim::{
     Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SLOTS, Script, Seen, Span, Time, Violation,
     What,
@@ -54,34 +54,22 @@ pub mod claims {
 /// All rules over one run.
 #[derive(Debug)]
 pub struct RelayMonitor {
-    shadows: Shadows,
     generations: [u32; SLOTS],
-    election_safety: ElectionSafety,
-    vote_once: VoteOnce,
-    monotonic_terms: MonotonicTerms,
-    rows_in_order: RowsInOrder,
-    rows_kept: RowsKept,
+    safety: Safety,
     needless: NeedlessElection,
     debts: Debts,
     figures: Figures,
-    grants: Vec<Grant>,
 }
 
 impl RelayMonitor {
     /// For a run of `script`.
     pub fn new(settings: &Settings, script: &Script) -> RelayMonitor {
         RelayMonitor {
-            shadows: Shadows::default(),
             generations: [0; SLOTS],
-            election_safety: ElectionSafety::default(),
-            vote_once: VoteOnce::default(),
-            monotonic_terms: MonotonicTerms,
-            rows_in_order: RowsInOrder::default(),
-            rows_kept: RowsKept::default(),
+            safety: Safety::default(),
             needless: NeedlessElection::new(settings, script),
             debts: Debts::new(settings, script),
             figures: Figures::default(),
-            grants: Vec::new(),
         }
     }
 
@@ -109,18 +97,12 @@ impl RelayMonitor {
         effects: &[Effect<RelayNode>],
         durable: Option<(u64, Option<NodeId>)>,
     ) -> Result<(), Violation> {
-        self.grants.clear();
+        self.safety.begin();
         for effect in effects {
             match effect {
                 Effect::Send { message, .. } => {
-                    let Some(said) = message.body.announcement() else { continue };
-                    if let Some(durable) = durable {
-                        AnnouncedIsDurable.observe(node, said, durable)?;
-                    }
-                    let grant = said.vote.map(|candidate| Grant { term: said.term, candidate });
-                    // A broadcast says the same to everybody.
-                    if let Some(grant) = grant.filter(|grant| self.grants.last() != Some(grant)) {
-                        self.grants.push(grant);
+                    if let Some(said) = message.body.announcement() {
+                        self.safety.announced(node, said, durable)?;
                     }
                 }
                 Effect::Reply { reply: Reply::Written(_), .. } => self.figures.acknowledged_writes += 1,
@@ -145,24 +127,13 @@ impl Monitor<RelayNode> for RelayMonitor {
         let durable = (!seen.died).then(|| (view.durable_term(), view.durable_vote()));
         self.collect(node, seen.effects, durable)?;
         if seen.died {
-            // What it sent before its disk died counts; what it believes does not.
-            let standing = self.shadows.of(node);
-            let change = self.shadows.change(node, standing, false, &self.grants);
-            return self.vote_once.wake(&change);
+            return self.safety.died(node);
         }
         let generation = std::mem::replace(&mut self.generations[node.index()], view.generation());
         let booted = matches!(seen.what, What::Booted);
         let fresh = booted || generation != view.generation();
-        let change = self.shadows.change(node, Standing::of(view), fresh, &self.grants);
-        self.election_safety.wake(&change)?;
-        self.vote_once.wake(&change)?;
-        self.monotonic_terms.wake(&change)?;
-        if let Some(candidate) = VoteNeedsRows::choice(&change, fresh) {
-            let rows = &self.rows_in_order;
-            VoteNeedsRows.observe(node, rows.of(node), candidate, rows.of(candidate))?;
-        }
-        self.rows_kept.observe(node, view, fresh)?;
-        self.rows_in_order.observe(node, view)?;
+        let (standing, chain) = (Standing::of(view), |origin| view.chain(origin));
+        let change = self.safety.stands(node, standing, view.vclock(), chain, fresh)?;
         if fresh {
             self.needless.forget(node);
         }

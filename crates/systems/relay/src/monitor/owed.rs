@@ -108,6 +108,11 @@ impl Debts {
         let since = self.began.max(self.stands[leader.index()]).max(self.stands[node.index()]);
         let waited = now.since(since);
         let violation = self.stranded(node, leader, waited, cluster);
+        self.lags(violation, waited, now)
+    }
+
+    /// A follower has lagged behind for so long.
+    fn lags(&mut self, violation: Violation, waited: Span, now: Time) -> Owed {
         if waited > self.catch_up {
             self.overdue = Some(violation.clone());
         } else if now >= self.deadline() {
@@ -216,6 +221,24 @@ mod tests {
             panic!("a leader is owed")
         };
         assert_eq!(violation.rule, "leader-elected");
+    }
+
+    #[test]
+    fn a_follower_that_lags_for_longer_than_its_bound_is_a_violation_even_if_it_catches_up_later() {
+        let mut debts = debts(Span::from_millis(4_000));
+        let (rule, claim) = claims::FOLLOWER_CATCHES_UP;
+        let violation = Violation { rule, claim, message: String::new(), node: None, peer: None };
+        let bound = debts.catch_up;
+        let now = debts.began + bound;
+        assert!(matches!(debts.lags(violation.clone(), bound, now), Owed::Waiting(_)));
+        assert_eq!(debts.overdue(), None);
+        let longer = bound + Span::from_nanos(1);
+        assert!(matches!(debts.lags(violation.clone(), longer, now), Owed::Waiting(_)));
+        assert_eq!(debts.overdue(), Some(violation.clone()));
+        assert_eq!(debts.overdue(), None, "it is told once");
+        // Who began to lag too late to catch up by the end owes nothing.
+        let end = debts.deadline();
+        assert!(matches!(debts.lags(violation, bound, end), Owed::Nothing));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Rows: of each origin every node has an unbroken beginning of what that origin wrote, and loses none.
 
 use super::claims;
-use crate::node::RelayNode;
 use crate::vclock::Vclock;
 use whitewater_sim::{NodeId, SERVERS_MAX, SLOTS, Violation};
 
@@ -28,20 +27,25 @@ impl RowsInOrder {
         &self.seen[node.index()]
     }
 
-    /// Looks at a node after an event.
+    /// Looks at the rows that a node has after an event; `chain` is the hash over all it has of an origin.
     ///
     /// # Errors
     /// It has a row that its origin did not write, or one is missing in between.
     #[inline]
-    pub fn observe(&mut self, node: NodeId, view: &RelayNode) -> Result<(), Violation> {
-        if self.seen[node.index()] == *view.vclock() {
+    pub fn observe(
+        &mut self,
+        node: NodeId,
+        vclock: &Vclock,
+        chain: impl Fn(NodeId) -> u64,
+    ) -> Result<(), Violation> {
+        if self.seen[node.index()] == *vclock {
             return Ok(());
         }
-        let before = std::mem::replace(&mut self.seen[node.index()], *view.vclock());
+        let before = std::mem::replace(&mut self.seen[node.index()], *vclock);
         for origin in (0..SERVERS_MAX).map(NodeId::server) {
-            let lsn = view.vclock().get(origin);
+            let lsn = vclock.get(origin);
             if lsn != before.get(origin) && lsn > 0 {
-                self.compare(node, origin, lsn, view.chain(origin))?;
+                self.compare(node, origin, lsn, chain(origin))?;
             }
         }
         Ok(())
@@ -90,19 +94,19 @@ impl Default for RowsKept {
 }
 
 impl RowsKept {
-    /// Looks at a node after an event; `fresh` if it started with it.
+    /// Looks at the rows that a node has after an event; `fresh` if it started with it.
     ///
     /// # Errors
     /// It had rows that it has no more.
     #[inline]
-    pub fn observe(&mut self, node: NodeId, view: &RelayNode, fresh: bool) -> Result<(), Violation> {
+    pub fn observe(&mut self, node: NodeId, vclock: &Vclock, fresh: bool) -> Result<(), Violation> {
         let before = &mut self.durable[node.index()];
-        if fresh && !view.vclock().covers(before) {
-            let message = format!("{node} starts with rows {}, and had rows {before}", view.vclock());
+        if fresh && !vclock.covers(before) {
+            let message = format!("{node} starts with rows {vclock}, and had rows {before}");
             let (rule, claim) = claims::ROWS_KEPT;
             return Err(Violation { rule, claim, message, node: Some(node), peer: None });
         }
-        *before = *view.vclock();
+        *before = *vclock;
         Ok(())
     }
 }
@@ -129,6 +133,28 @@ mod tests {
         let mut rule = RowsInOrder::default();
         rule.compare(ORIGIN, ORIGIN, 1, 11).unwrap();
         assert!(rule.compare(OTHER, ORIGIN, 2, 22).unwrap_err().message.contains("has not written"));
+    }
+
+    #[test]
+    fn only_what_a_node_has_newly_is_looked_at() {
+        let mut rule = RowsInOrder::default();
+        let mut rows = Vclock::default();
+        rows.follow(ORIGIN, 1);
+        rule.observe(ORIGIN, &rows, |_| 11).unwrap();
+        rule.observe(ORIGIN, &rows, |_| unreachable!("it has what it had")).unwrap();
+        assert_eq!(rule.observe(OTHER, &rows, |_| 22).unwrap_err().rule, "rows-in-order");
+    }
+
+    #[test]
+    fn only_a_start_may_show_that_rows_were_lost() {
+        let mut rule = RowsKept::default();
+        let (mut one, mut two) = (Vclock::default(), Vclock::default());
+        one.follow(ORIGIN, 1);
+        (1..=2).for_each(|lsn| two.follow(ORIGIN, lsn));
+        rule.observe(OTHER, &two, false).unwrap();
+        rule.observe(OTHER, &two, true).unwrap();
+        assert_eq!(rule.observe(OTHER, &one, true).unwrap_err().rule, "rows-kept");
+        rule.observe(ORIGIN, &one, true).unwrap();
     }
 
     #[test]

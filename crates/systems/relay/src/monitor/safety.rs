@@ -1,0 +1,189 @@
+//! Safety after every event: what a node sent against its disk, and how it stands against all that was seen before.
+
+use super::{AnnouncedIsDurable, RowsInOrder, RowsKept, VoteNeedsRows};
+use crate::message::Announcement;
+use crate::vclock::Vclock;
+use whitewater_check::{Change, ElectionSafety, Grant, MonotonicTerms, Rule, Shadows, Standing, VoteOnce};
+use whitewater_sim::{NodeId, Violation};
+
+/// The rules of safety over one run.
+#[derive(Debug, Default)]
+pub struct Safety {
+    shadows: Shadows,
+    election_safety: ElectionSafety,
+    vote_once: VoteOnce,
+    monotonic_terms: MonotonicTerms,
+    rows_in_order: RowsInOrder,
+    rows_kept: RowsKept,
+    /// The votes that were sent in the step that is looked at.
+    grants: Vec<Grant>,
+}
+
+impl Safety {
+    /// A step of a node begins.
+    pub fn begin(&mut self) {
+        self.grants.clear();
+    }
+
+    /// A node announced something in this step. `durable` is the term and vote it has on disk, if that can be said.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    #[inline]
+    pub fn announced(
+        &mut self,
+        node: NodeId,
+        said: &Announcement,
+        durable: Option<(u64, Option<NodeId>)>,
+    ) -> Result<(), Violation> {
+        if let Some(durable) = durable {
+            AnnouncedIsDurable.observe(node, said, durable)?;
+        }
+        let grant = said.vote.map(|candidate| Grant { term: said.term, candidate });
+        // A broadcast says the same to everybody.
+        if let Some(grant) = grant.filter(|grant| self.grants.last() != Some(grant)) {
+            self.grants.push(grant);
+        }
+        Ok(())
+    }
+
+    /// The step ends with the node's disk dead: what it sent before counts; what it believes does not.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    pub fn died(&mut self, node: NodeId) -> Result<(), Violation> {
+        let standing = self.shadows.of(node);
+        let change = self.shadows.change(node, standing, false, &self.grants);
+        self.vote_once.wake(&change)
+    }
+
+    /// The step ends, and the node stands like this; `fresh` if it started with it. `chain` is the hash over all rows
+    /// it has of an origin. Gives what changed.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    #[inline]
+    pub fn stands(
+        &mut self,
+        node: NodeId,
+        standing: Standing,
+        vclock: &Vclock,
+        chain: impl Fn(NodeId) -> u64,
+        fresh: bool,
+    ) -> Result<Change<'_>, Violation> {
+        let change = self.shadows.change(node, standing, fresh, &self.grants);
+        self.election_safety.wake(&change)?;
+        self.vote_once.wake(&change)?;
+        self.monotonic_terms.wake(&change)?;
+        if let Some(candidate) = VoteNeedsRows::choice(&change, fresh) {
+            let rows = &self.rows_in_order;
+            VoteNeedsRows.observe(node, rows.of(node), candidate, rows.of(candidate))?;
+        }
+        self.rows_kept.observe(node, vclock, fresh)?;
+        self.rows_in_order.observe(node, vclock, chain)?;
+        Ok(change)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whitewater_sim::Role;
+
+    const N1: NodeId = NodeId::server(0);
+    const N2: NodeId = NodeId::server(1);
+    const N3: NodeId = NodeId::server(2);
+
+    /// A run as the rules see it, up to the first that is broken.
+    #[derive(Default)]
+    struct Run {
+        safety: Safety,
+        broken: Option<&'static str>,
+    }
+
+    impl Run {
+        /// A step without a message; rows are those of `N1`, and hash to their number.
+        fn step(self, node: NodeId, standing: Standing, rows: u32) -> Run {
+            self.ends(node, standing, rows, u64::from(rows), false)
+        }
+
+        /// A start.
+        fn start(self, node: NodeId, standing: Standing, rows: u32) -> Run {
+            self.ends(node, standing, rows, u64::from(rows), true)
+        }
+
+        fn ends(mut self, node: NodeId, standing: Standing, rows: u32, chain: u64, fresh: bool) -> Run {
+            let mut vclock = Vclock::default();
+            (1..=rows).for_each(|lsn| vclock.follow(N1, lsn));
+            let seen = self.safety.stands(node, standing, &vclock, |_| chain, fresh).map(|_| ());
+            self.safety.begin();
+            self.note(seen)
+        }
+
+        /// An announcement of a vote in a term, with that and nothing else on disk.
+        fn votes(mut self, node: NodeId, term: u64, vote: NodeId) -> Run {
+            let said = Announcement { term, vote: Some(vote), state: Role::Follower, vclock: None };
+            let seen = self.safety.announced(node, &said, Some((term, Some(vote))));
+            self.note(seen)
+        }
+
+        fn note(mut self, seen: Result<(), Violation>) -> Run {
+            self.broken = self.broken.or(seen.err().map(|violation| violation.rule));
+            self
+        }
+    }
+
+    fn in_term(term: u64) -> Standing {
+        Standing { term, durable_term: term, ..Standing::default() }
+    }
+
+    fn leads(term: u64) -> Standing {
+        Standing { role: Role::Leader, ..in_term(term) }
+    }
+
+    #[test]
+    fn every_rule_is_asked() {
+        let run = Run::default();
+        let two_leaders = run.step(N1, leads(2), 0).step(N2, leads(2), 0);
+        assert_eq!(two_leaders.broken, Some("election-safety"));
+
+        let run = Run::default().votes(N3, 2, N1).step(N3, in_term(2), 0);
+        let two_votes = run.votes(N3, 2, N2).step(N3, in_term(2), 0);
+        assert_eq!(two_votes.broken, Some("vote-once"));
+
+        let back = Run::default().step(N1, in_term(3), 0).step(N1, in_term(2), 0);
+        assert_eq!(back.broken, Some("monotonic-terms"));
+
+        let voted = Standing { vote: Some(N2), ..in_term(2) };
+        let without_rows = Run::default().step(N1, in_term(1), 1).step(N1, voted, 1);
+        assert_eq!(without_rows.broken, Some("vote-needs-rows"));
+
+        let lost = Run::default().step(N1, in_term(1), 2).start(N1, in_term(1), 1);
+        assert_eq!(lost.broken, Some("rows-kept"));
+
+        let other = Run::default().step(N1, in_term(1), 1).ends(N2, in_term(1), 1, 7, false);
+        assert_eq!(other.broken, Some("rows-in-order"));
+
+        let mut early = Run::default();
+        let said = Announcement { term: 2, vote: None, state: Role::Follower, vclock: None };
+        let seen = early.safety.announced(N1, &said, Some((1, None)));
+        assert_eq!(early.note(seen).broken, Some("announced-is-durable"));
+    }
+
+    #[test]
+    fn a_vote_that_left_before_the_disk_died_counts() {
+        let mut run = Run::default().votes(N3, 2, N1);
+        run.safety.died(N3).unwrap();
+        run.safety.begin();
+        let run = run.start(N3, in_term(1), 0).votes(N3, 2, N2).step(N3, in_term(2), 0);
+        assert_eq!(run.broken, Some("vote-once"));
+    }
+
+    #[test]
+    fn what_is_lawful_breaks_no_rule() {
+        let run = Run::default().step(N1, leads(2), 1).step(N2, in_term(2), 1);
+        let voted = Standing { vote: Some(N1), ..in_term(3) };
+        let run = run.votes(N2, 3, N1).step(N2, voted, 1).step(N1, leads(3), 2).start(N1, in_term(3), 2);
+        assert_eq!(run.start(N2, voted, 1).broken, None);
+    }
+}
