@@ -21,7 +21,13 @@ pub static KV: Kv = Kv;
 #[cfg(feature = "mutants")]
 use crate::bugs::ALL as BUGS;
 #[cfg(not(feature = "mutants"))]
-const BUGS: &[&str] = &[];
+const BUGS: &[&str] = if PATCH[0].is_empty() { &[] } else { &PATCH };
+/// The bug that was patched into the sources of this build, if one was.
+#[cfg(not(feature = "mutants"))]
+const PATCH: [&str; 1] = [match option_env!("WHITEWATER_PATCH_KV") {
+    Some(id) => id,
+    None => "",
+}];
 
 impl System for Kv {
     fn name(&self) -> &'static str {

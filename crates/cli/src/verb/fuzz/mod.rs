@@ -75,7 +75,7 @@ pub(crate) struct Restricted {
 }
 
 /// In place of a bug: the build that has them all, and none of them planted.
-const NO_BUG: &str = "none";
+pub(crate) const NO_BUG: &str = "none";
 
 impl Restricted {
     /// What it means for the draw.
@@ -99,6 +99,11 @@ impl Restricted {
     /// The words of it that were typed.
     pub(crate) fn typed(&self, given: &Given<'_>) -> Vec<&'static str> {
         ["system", "profile", "set", "mutant"].into_iter().filter(|name| given.is_typed(name)).collect()
+    }
+
+    /// The bug to plant, or `none` for a build with bugs and none of them planted.
+    pub(crate) fn bug(&self) -> Option<&str> {
+        self.mutant.as_deref()
     }
 
     /// Whether it takes a build that has the planted bugs in it.
