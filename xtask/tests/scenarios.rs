@@ -29,16 +29,46 @@ macro_rules! scenarios {
 }
 
 scenarios! {
+    acknowledged_before_durable:
+        durable_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        reply_first;
     append_before_session_ready:
         heartbeats_answered,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         heartbeats_unanswered;
+    crash_between_two_writes:
+        one_write,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        two_writes;
     crash_between_write_and_sync:
         durable_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         vote_first;
+    disruptive_server: pre_vote_and_check_quorum, pre_vote_alone, check_quorum_alone, neither;
+    half_is_no_majority:
+        majority,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        half;
+    hears_nobody_but_is_heard: voters_stand_by_their_leader, pre_vote_alone, neither;
     leader_announce_before_relay_ready: drop, latch, mailbox;
     leader_cut_off: check_quorum, no_check_quorum;
+    leader_that_hears_nobody: check_quorum, no_check_quorum;
+    leadership_moves_for_nothing: voters_stand_by_their_leader, pre_vote_alone;
+    nobody_can_be_elected: nothing_is_owed;
+    old_snapshot_removed_early:
+        removed_late,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        removed_early;
+    only_the_hub_reaches_everybody: check_quorum, no_check_quorum;
+    overwritten_entries_stay_in_memory:
+        cut_with_the_log,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        not_cut;
+    reordered_append_cuts_the_log:
+        cut_at_a_conflict,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        cut_always;
     seed_e1_campaign_while_leading:
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -83,6 +113,18 @@ scenarios! {
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
+    snapshot_name_not_durable:
+        folder_synced,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        folder_not_synced;
+    snapshot_named_before_durable:
+        durable_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        named_first;
+    snapshot_without_its_log:
+        one_frame,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        two_frames;
 }
 
 fn holds(scenario: &str, variant: &str) {
