@@ -18,7 +18,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("whitewater-check", &["sim"]),
     ("whitewater-plan", &["sim", "check"]),
     ("whitewater-hunt", &["sim", "check", "plan"]),
-    ("whitewater-cli", &["sim", "check", "plan", "hunt"]),
+    ("whitewater-cli", &["sim", "check", "plan", "hunt", "mutants"]),
+    ("whitewater-mutants", &[]),
     ("whitewater-relay", &["sim", "check"]),
     ("whitewater-kv", &["sim", "check", "raft", "wal"]),
     ("whitewater-tikv", &["sim", "check"]),
@@ -198,6 +199,15 @@ fn nothing_is_left_for_later_and_no_path_of_a_machine_is_written_down() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn assertions_stay_on_in_every_build() {
+    let switched = |line: &&str| line.trim_start().starts_with(concat!("debug_", "assert"));
+    for (path, text) in sources() {
+        let found = text.lines().find(switched);
+        assert_eq!(found, None, "{}: campaigns are built without debug assertions", path.display());
+    }
 }
 
 #[test]

@@ -51,6 +51,9 @@ fn build(source: &Path, target: &Path, package: &str, patch: &Patch) -> anyhow::
         .args(["build", "--quiet", "--profile", "fuzz", "--package", package, "--target-dir"])
         .arg(target)
         .current_dir(source)
+        // A program that is thrown away soon is not worth the time to make it fast.
+        .envs([("CARGO_PROFILE_FUZZ_LTO", "off"), ("CARGO_PROFILE_FUZZ_CODEGEN_UNITS", "16")])
+        .env("CARGO_PROFILE_FUZZ_DEBUG", "0")
         // The system that shows the bug lists it as its own.
         .env(format!("WHITEWATER_PATCH_{}", patch.system.to_uppercase()), &patch.id)
         .output()

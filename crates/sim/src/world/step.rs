@@ -93,7 +93,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// A node starts, for the first time or again.
     pub(super) fn boot(&mut self, node: NodeId, cause: EventId) {
-        debug_assert!(!self.cluster.is_up(node), "a node starts once");
+        assert!(!self.cluster.is_up(node), "a node starts once");
         self.hash.word(self.now.nanos());
         self.hash.word(3 << 40 | node.index() as u64);
         let incarnation = self.cluster.incarnation(node);
@@ -130,6 +130,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.carry_out(node, event);
                 if before != after && self.cluster.incarnation(node) == incarnation {
                     self.role_changed(node, after, event);
+                }
+                if self.director.watches_figures() {
+                    self.figures_changed(node, event);
                 }
             }
         }

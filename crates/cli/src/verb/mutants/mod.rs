@@ -47,8 +47,11 @@ pub(crate) struct Typed {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     one_in: u64,
     /// Only the bugs that are patches of the sources, each of which takes a build of its own.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "named")]
     patches: bool,
+    /// Only the bugs that are branches in the code.
+    #[arg(long)]
+    named: bool,
     /// Compile what takes a build of its own, and search for nothing.
     #[arg(long)]
     build_only: bool,
@@ -123,7 +126,11 @@ fn chosen(typed: &Typed, all: Vec<Bug>) -> anyhow::Result<Vec<Bug>> {
     }
     let named = |bug: &Bug| typed.ids.contains(&bug.id);
     let drawn = |at: usize| (typed.seed.wrapping_add(at as u64)).is_multiple_of(typed.one_in);
-    let all = all.into_iter().filter(|bug| !typed.patches || bug.patch.is_some()).enumerate();
+    let all = all.into_iter().filter(|bug| match &bug.patch {
+        Some(_) => !typed.named,
+        None => !typed.patches,
+    });
+    let all = all.enumerate();
     let asked = all.filter(|(at, bug)| named(bug) || typed.ids.is_empty() && drawn(*at));
     Ok(asked.map(|(_, bug)| bug).collect())
 }
