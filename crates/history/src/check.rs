@@ -42,7 +42,7 @@ pub fn check(history: &History, options: Options) -> Verdict {
     if !options.split && options.model != Model::Set {
         let mut parts: Vec<Part> =
             objects.values().map(|operations| Part::new(operations, &history.symbols)).collect();
-        match search(&mut parts, &history.symbols, options.budget) {
+        match search(&mut parts, &history.symbols, &mut { options.budget }) {
             Found::Order(_) => return Verdict::Linearizable,
             Found::Spent => return Verdict::Unknown,
             Found::None => {}
@@ -50,11 +50,11 @@ pub fn check(history: &History, options: Options) -> Verdict {
     }
     let mut spent = false;
     for operations in objects.values() {
-        match decide(operations, history, options.budget) {
+        match decide(operations, history, &mut { options.budget }) {
             Decision::Explained => {}
             Decision::Spent => spent = true,
             Decision::Unexplained => {
-                let counter_example = reduce(operations, history, options.budget);
+                let counter_example = reduce(operations, history);
                 return Verdict::Violation(Box::new(counter_example));
             }
         }
@@ -67,7 +67,7 @@ pub fn check(history: &History, options: Options) -> Verdict {
 ///
 /// # Errors
 /// The budget was spent.
-pub fn explain(history: &History, budget: Budget) -> Result<Option<Vec<u32>>, Spent> {
+pub fn explain(history: &History, mut budget: Budget) -> Result<Option<Vec<u32>>, Spent> {
     let mut objects: BTreeMap<Symbol, Vec<u32>> = BTreeMap::new();
     for (number, op) in history.operations.iter().enumerate() {
         objects.entry(op.key).or_default().push(number as u32);
@@ -78,7 +78,7 @@ pub fn explain(history: &History, budget: Budget) -> Result<Option<Vec<u32>>, Sp
     let mut parts: Vec<Part> =
         objects.values().map(|numbers| Part::new(&of(numbers), &history.symbols)).collect();
     let objects: Vec<Vec<u32>> = objects.into_values().collect();
-    match search(&mut parts, &history.symbols, budget) {
+    match search(&mut parts, &history.symbols, &mut budget) {
         Found::None => Ok(None),
         Found::Spent => Err(Spent),
         Found::Order(order) => {
@@ -113,8 +113,22 @@ impl From<bool> for Decision {
     }
 }
 
-/// Decides over the operations on one object, by the shortest way.
-pub(crate) fn decide(operations: &[Operation], history: &History, budget: Budget) -> Decision {
+/// Whether operations on one object are inexplicable whatever its value was before them. Only values that do not grow.
+pub(crate) fn is_inexplicable_from_anything(
+    operations: &[Operation],
+    history: &History,
+    budget: &mut Budget,
+) -> bool {
+    let mut part = Part::new(operations, &history.symbols);
+    let Some(states) = part.recognised() else { return false };
+    states.into_iter().all(|initial| {
+        part.initial = initial;
+        search(std::slice::from_mut(&mut part), &history.symbols, budget) == Found::None
+    })
+}
+
+/// Decides over the operations on one object, by the shortest way. What is left of the steps stays in the budget.
+pub(crate) fn decide(operations: &[Operation], history: &History, budget: &mut Budget) -> Decision {
     let is_set = |op: &Operation| {
         matches!(op.ask, crate::operation::Ask::Add(_)) || matches!(op.outcome, Outcome::Elements(_))
     };

@@ -4,7 +4,7 @@
 //! that is not the beginning of such a value is [`DEAD`] like all others of its kind.
 
 use crate::operation::{Ask, Operation, Outcome, Symbol, Symbols};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of a value that nobody can recognise.
 pub(crate) const DEAD: u32 = 0;
@@ -62,6 +62,8 @@ impl Part {
             let is_open = op.outcome == Outcome::Unknown;
             let dead = match step {
                 Step::Set(state) => state == DEAD,
+                // Whether it takes place otherwise, only a search can tell.
+                Step::Swap(_, state) => is_open && state == DEAD,
                 Step::Append(text) | Step::Push(text) => !values.contains(symbols.text(text)),
                 _ => false,
             };
@@ -78,6 +80,15 @@ impl Part {
         Part { initial, tasks, has_differs, values }
     }
 
+    /// The states that a value may have had which nobody saw written: those that somebody recognises, and all others.
+    /// `None` if values grow.
+    pub(crate) fn recognised(&mut self) -> Option<Vec<u32>> {
+        let known: Vec<String> = self.values.known.clone();
+        let states = known.iter().map(|value| self.values.state_of(value));
+        let states = states.chain([DEAD, self.initial]).collect();
+        (!self.values.grows).then_some(states)
+    }
+
     /// The state after a step, if it can be taken there.
     #[inline]
     pub(crate) fn apply(&mut self, state: u32, step: Step, symbols: &Symbols) -> Option<u32> {
@@ -90,6 +101,34 @@ impl Part {
             Step::Push(text) => Some(self.values.extended(state, text, true, symbols)),
         }
     }
+}
+
+/// The values that operations look at. A swap whose end is unknown counts only if somebody looks at what it leaves, or can
+/// tell that it left something else.
+fn looked_at(operations: &[Operation], grows: bool) -> BTreeSet<Symbol> {
+    let has_differs = operations.iter().any(|op| op.outcome == Outcome::Differs);
+    let mut known = BTreeSet::new();
+    let mut open = Vec::new();
+    for op in operations {
+        match (op.ask, op.outcome) {
+            (Ask::Read, Outcome::Value(value)) => known.extend([value]),
+            (Ask::Swap(old, new), Outcome::Unknown) if !grows && !has_differs => open.push((old, new)),
+            (Ask::Swap(old, _), _) => known.extend([old]),
+            _ => {}
+        }
+    }
+    let mut count = usize::MAX;
+    while count != open.len() {
+        count = open.len();
+        open.retain(|&(old, new)| {
+            let counts = known.contains(&new);
+            if counts {
+                known.insert(old);
+            }
+            !counts
+        });
+    }
+    known
 }
 
 /// A beginning of values that somebody can recognise: the first so many bytes of those from `low` up to `high`.
@@ -114,19 +153,10 @@ struct Values {
 
 impl Values {
     fn new(operations: &[Operation], symbols: &Symbols) -> Values {
-        let mut known: Vec<Symbol> = Vec::new();
-        for op in operations {
-            match (op.ask, op.outcome) {
-                (Ask::Read, Outcome::Value(value)) => known.push(value),
-                (Ask::Swap(old, _), _) => known.push(old),
-                _ => {}
-            }
-        }
-        known.sort_unstable();
-        known.dedup();
+        let grows = operations.iter().any(|op| matches!(op.ask, Ask::Append(_) | Ask::Push(_)));
+        let known = looked_at(operations, grows);
         let mut known: Vec<String> = known.iter().map(|&value| symbols.text(value).to_owned()).collect();
         known.sort_unstable();
-        let grows = operations.iter().any(|op| matches!(op.ask, Ask::Append(_) | Ask::Push(_)));
         let none = Beginning { low: 0, high: 0, bytes: 0 };
         Values { known, grows, states: vec![none], numbers: BTreeMap::new(), extended: BTreeMap::new() }
     }

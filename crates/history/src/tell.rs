@@ -20,6 +20,9 @@ impl fmt::Display for CounterExample {
             key => format!(" on {}", shortened(self.history.symbols.text(key))),
         };
         writeln!(f, "no order explains these {} of {} operations{of_key}", operations.len(), self.of)?;
+        if self.from_anything {
+            writeln!(f, "(whatever the value was before)")?;
+        }
         if self.abridged {
             writeln!(f, "(values are shown without what plays no part)")?;
         }

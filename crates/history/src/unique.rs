@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Whether an order explains operations on one object; `None` if not every write leaves a mark of its own.
 pub(crate) fn decide(operations: &[Operation], symbols: &Symbols) -> Option<bool> {
-    let marks = Marks::of(operations, symbols)?;
+    let marks = Marks::of(operations, symbols).filter(|marks| marks.are_unique)?;
     let mut blocks: BTreeMap<Option<u32>, Block> = BTreeMap::new();
     let mut unshown: Vec<bool> = operations.iter().map(|op| op.ask != Ask::Read).collect();
     blocks.entry(None).or_default();
@@ -136,6 +136,8 @@ struct Marks<'a> {
     grows: bool,
     /// Commas stand between marks.
     separated: bool,
+    /// No two writes leave the same.
+    are_unique: bool,
 }
 
 impl<'a> Marks<'a> {
@@ -146,6 +148,7 @@ impl<'a> Marks<'a> {
             lengths: Vec::new(),
             grows: false,
             separated: false,
+            are_unique: true,
         };
         let mut appends = false;
         for (number, op) in operations.iter().enumerate() {
@@ -166,9 +169,11 @@ impl<'a> Marks<'a> {
                 }
             };
             let text = symbols.text(text);
-            if text == symbols.text(Symbol::NIL) || marks.writes.insert(text, number as u32).is_some() {
+            if text == symbols.text(Symbol::NIL) {
                 return None;
             }
+            marks.are_unique &= !marks.writes.contains_key(text);
+            marks.writes.entry(text).or_insert(number as u32);
             marks.lengths.push(text.len());
         }
         marks.grows = appends || marks.separated;
@@ -230,6 +235,34 @@ impl<'a> Marks<'a> {
         if all_different(&shown) { Shown::Writes(shown) } else { Shown::Nothing }
     }
 
+    /// The pieces of a value that no writes can have made.
+    fn pieces(&self, value: &str) -> Vec<Piece> {
+        if !self.grows || self.separated {
+            let parts: Vec<&str> = if self.separated { value.split(',').collect() } else { vec![value] };
+            let piece = |&part: &&str| match self.writes.get(part) {
+                Some(&write) => Piece::Mark(write),
+                None => Piece::Foreign(part.to_owned()),
+            };
+            return parts.iter().map(piece).collect();
+        }
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut rest = value;
+        while let Some(next) = rest.chars().next() {
+            let marks = self.lengths.iter().rev().filter_map(|&length| rest.get(..length));
+            let mut known = marks.filter_map(|mark| self.writes.get(mark).map(|&write| (write, mark.len())));
+            let (piece, length) = match known.next() {
+                Some((write, length)) => (Piece::Mark(write), length),
+                None => (Piece::Foreign(next.to_string()), next.len_utf8()),
+            };
+            rest = &rest[length..];
+            match (pieces.last_mut(), &piece) {
+                (Some(Piece::Foreign(text)), Piece::Foreign(more)) => text.push_str(more),
+                _ => pieces.push(piece),
+            }
+        }
+        pieces
+    }
+
     fn length_of(&self, write: u32, value: &str) -> usize {
         let is = |&&length: &&usize| {
             value
@@ -250,14 +283,24 @@ fn all_different(shown: &Vec<u32>) -> bool {
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// For each operation the writes that its value shows, by their places; `None` if not every write leaves a mark of its own
-/// or a value can be read in several ways or not at all.
-pub(crate) fn readings(operations: &[Operation], symbols: &Symbols) -> Option<Vec<Vec<u32>>> {
+/// A piece of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// The mark of the first write that leaves it, by its place.
+    Mark(u32),
+    /// What nobody wrote.
+    Foreign(String),
+}
+
+/// For each operation the pieces of its value; `None` if not every write leaves a mark, or a value can be read in several
+/// ways. Of a value that no writes can have made, the longest marks are taken first.
+pub(crate) fn readings(operations: &[Operation], symbols: &Symbols) -> Option<Vec<Vec<Piece>>> {
     let marks = Marks::of(operations, symbols)?;
     let reading = |op: &Operation| match op.outcome {
         Outcome::Value(value) => match marks.shown(symbols.text(value)) {
-            Shown::Writes(shown) => Some(shown),
-            Shown::Nothing | Shown::Unclear => None,
+            Shown::Writes(shown) => Some(shown.into_iter().map(Piece::Mark).collect()),
+            Shown::Nothing => Some(marks.pieces(symbols.text(value))),
+            Shown::Unclear => None,
         },
         _ => Some(Vec::new()),
     };

@@ -30,9 +30,9 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// Ten million configurations and half a billion steps: less than half a gigabyte, and a minute at most.
+    /// Four million configurations and a hundred million steps: some hundred megabytes, and half a minute at most.
     fn default() -> Budget {
-        Budget { configurations: 10_000_000, steps: 500_000_000 }
+        Budget { configurations: 4_000_000, steps: 100_000_000 }
     }
 }
 
@@ -84,8 +84,9 @@ struct Search<'a> {
     steps: u64,
 }
 
-/// Looks for an order of all operations of these parts, which must be of one history.
-pub(crate) fn search(parts: &mut [Part], symbols: &Symbols, budget: Budget) -> Found {
+/// Looks for an order of all operations of these parts, which must be of one history. What is left of the steps stays in
+/// the budget.
+pub(crate) fn search(parts: &mut [Part], symbols: &Symbols, budget: &mut Budget) -> Found {
     let pending = Pending::new(parts);
     let words = pending.open_count().div_ceil(64);
     let mut search = Search {
@@ -102,11 +103,13 @@ pub(crate) fn search(parts: &mut [Part], symbols: &Symbols, budget: Budget) -> F
         symbols,
         pending,
     };
-    search.run(budget)
+    let found = search.run(budget);
+    budget.steps = budget.steps.saturating_sub(search.steps);
+    found
 }
 
 impl Search<'_> {
-    fn run(&mut self, budget: Budget) -> Found {
+    fn run(&mut self, budget: &Budget) -> Found {
         let mut seen = Seen::new(self.used.len());
         loop {
             self.settle();
