@@ -321,15 +321,12 @@ impl<'a> Reduction<'a> {
         if !self.is_set {
             let tried = self.built(false);
             let matters = Part::new(&tried.operations, &tried.symbols).tasks;
-            let mut place = 0;
-            for item in
-                self.items.iter_mut().filter(|item| matches!(item.state, State::There | State::Opened))
-            {
+            let is_left = |item: &&mut Item| matches!(item.state, State::There | State::Opened);
+            for (item, place) in self.items.iter_mut().filter(is_left).zip(0..) {
                 if item.state == State::Opened && !matters.iter().any(|task| task.operation == place) {
                     // Its mark stays, where a read shows one that this write cannot explain.
                     item.state = State::Beyond;
                 }
-                place += 1;
             }
         }
         let lacks =

@@ -177,8 +177,7 @@ impl<'a> Marks<'a> {
             marks.lengths.push(text.len());
         }
         marks.grows = appends || marks.separated;
-        if appends && marks.separated || marks.separated && marks.writes.keys().any(|text| text.contains(','))
-        {
+        if marks.separated && (appends || marks.writes.keys().any(|text| text.contains(','))) {
             return None;
         }
         marks.lengths.sort_unstable();
@@ -194,7 +193,10 @@ impl<'a> Marks<'a> {
             let parts: Vec<&str> = if self.separated { value.split(',').collect() } else { vec![value] };
             let shown: Option<Vec<u32>> = parts.iter().map(|part| self.writes.get(part).copied()).collect();
             let fits = |shown: &Vec<u32>| !shown[1..].iter().any(|&write| self.is_first[write as usize]);
-            return shown.filter(fits).filter(all_different).map_or(Shown::Nothing, Shown::Writes);
+            return shown
+                .filter(fits)
+                .filter(|shown| all_different(shown))
+                .map_or(Shown::Nothing, Shown::Writes);
         }
         self.read_growing(value)
     }
@@ -277,8 +279,8 @@ impl<'a> Marks<'a> {
 }
 
 /// Whether no write is shown twice.
-fn all_different(shown: &Vec<u32>) -> bool {
-    let mut sorted = shown.clone();
+fn all_different(shown: &[u32]) -> bool {
+    let mut sorted = shown.to_owned();
     sorted.sort_unstable();
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
