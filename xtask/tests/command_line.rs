@@ -67,13 +67,19 @@ fn a_history_is_explained_or_reduced_or_refused_with_its_line() {
 
 #[test]
 fn a_history_that_takes_too_long_is_unknown_and_not_fine() {
-    let mut lines: Vec<String> = (0..6).map(|n| format!("{n} :invoke :write {}", n % 3)).collect();
-    lines.extend((0..6).map(|n| format!("{n} :ok :write {}", n % 3)));
-    lines.extend(["7 :invoke :read nil", "7 :ok :read nil"].map(str::to_owned));
+    let each = |words: fn(u32) -> String| (0..6).map(words);
+    let mut lines: Vec<String> = each(|n| format!("{n} :invoke :write {n}")).collect();
+    lines.extend(each(|n| format!("1{n} :invoke :read nil")));
+    lines.extend(each(|n| format!("{n} :ok :write {n}")));
+    lines.extend(each(|n| format!("1{n} :ok :read {n}")));
+    // A second write of the same value keeps it from being decided without a search.
+    lines.extend(
+        ["0 :invoke :write 0", "0 :ok :write 0", "7 :invoke :read nil", "7 :ok :read nil"].map(str::to_owned),
+    );
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let file = register("history_unknown", &lines);
     let checked = |more: &str| ended(command(&format!("check-history --model register {more}")).arg(&file));
-    assert_eq!(checked("--configurations 3").code, 6);
+    assert_eq!(checked("--configurations 20").code, 6);
     assert_eq!(checked("").code, 1);
 }
 

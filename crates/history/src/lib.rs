@@ -1,5 +1,7 @@
-//! Histories of clients, and whether they are linearizable: some order of the operations, none of them before it began or
-//! after it ended, gives every client the answer it got.
+//! Histories of clients, and whether they are linearizable.
+//!
+//! They are if some order of the operations, each of them at a moment between its beginning and its end, gives every
+//! client the answer it got.
 //!
 //! A [`History`] is read from a file by [`read()`] or collected by whoever watches clients. [`check()`] decides, object by
 //! object: at once where every write leaves a mark of its own, by a full search otherwise. Where the system under test
@@ -8,6 +10,7 @@
 
 mod certificate;
 mod check;
+mod decide;
 mod operation;
 mod part;
 mod read;

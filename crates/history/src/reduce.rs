@@ -10,7 +10,7 @@
 //! * where every write leaves a mark of its own, an append and its mark in all values read go together, and so do an
 //!   element of a set and all that was read of it.
 
-use crate::check::{Decision, decide, is_inexplicable_from_anything};
+use crate::decide::{Decision, decide, is_inexplicable_from_anything};
 use crate::operation::{Ask, History, NEVER, Operation, Outcome, Symbol};
 use crate::part::Part;
 use crate::search::Budget;

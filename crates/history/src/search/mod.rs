@@ -15,7 +15,7 @@
 mod pending;
 mod seen;
 
-use crate::operation::{NEVER, Symbols};
+use crate::operation::Symbols;
 use crate::part::{DEAD, Part, Step};
 use pending::Pending;
 use seen::{Hash, Seen};
@@ -285,9 +285,4 @@ impl Search<'_> {
             None => self.hash.toggle(Hash::of(u32::MAX, task)),
         }
     }
-}
-
-/// Whether an operation has an end: open ones never return.
-pub(crate) const fn has_end(returned: u64) -> bool {
-    returned != NEVER
 }
