@@ -218,7 +218,7 @@ impl<'a> Choice<'a> {
     fn is_gross(&self, event: &TraceEvent) -> bool {
         let step = event.step.and_then(|at| self.plan.script.steps.get(at));
         step.is_some_and(|s| {
-            matches!(s.action, Action::Crash { .. } | Action::Partition(_) | Action::Cut { .. })
+            s.action.victim().is_some() || s.action.cuts_links()
         })
     }
 }

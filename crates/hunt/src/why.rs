@@ -77,7 +77,7 @@ fn fault_behind(story: &Story<'_>, loss: &TraceEvent) -> Option<EventId> {
                 false
             }
             (EventKind::Cut, EventKind::Open) if !closed.contains(&event.step) => {
-                step.is_some_and(|s| matches!(s.action, Action::Partition(_) | Action::Cut { .. }))
+                step.is_some_and(|s| s.action.cuts_links())
             }
             _ => false,
         };

@@ -2,9 +2,11 @@
 
 use super::World;
 use crate::id::NodeId;
+use crate::action::Losing;
 use crate::monitor::{Monitor, Phase, Progress};
+use crate::network::{Network, Shape};
 use crate::node::Node;
-use crate::script::{Losing, Network, Ratio, Trigger};
+use crate::script::{Ratio, Trigger};
 use crate::time::Time;
 use crate::trace::{EventId, EventKind};
 use crate::verdict::Verdict;
@@ -50,11 +52,17 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.director.stop_waiting();
         for around in self.around.iter_mut().flatten() {
             around.disk.heal();
+            around.clock.heal();
         }
+        self.kept.clear();
+        self.tampers = false;
         let delay_high = self.network.delay_high.min(self.script.settle.delay_high);
         self.network = Network {
             delay_low: self.network.delay_low.min(delay_high),
             delay_high,
+            shape: Shape::Uniform,
+            corrupt: Ratio::NEVER,
+            misdeliver: Ratio::NEVER,
             loss: Ratio::NEVER,
             duplicate: Ratio::NEVER,
             reorder: Ratio::NEVER,
