@@ -185,7 +185,8 @@ mod tests {
             step.until = Some(Trigger::End);
             let script = Script { steps: vec![step], servers: 4, ..Script::default() };
             let obstructions = Obstructions::of(&script);
-            let pairs = (0..4).flat_map(|from| (0..4).map(move |to| (from, to))).filter(|(from, to)| from != to);
+            let pairs =
+                (0..4).flat_map(|from| (0..4).map(move |to| (from, to))).filter(|(from, to)| from != to);
             let links = pairs.map(|(from, to)| Link { from: NodeId::server(from), to: NodeId::server(to) });
             links.filter(|&link| !obstructions.is_free(link)).count()
         };
@@ -193,7 +194,8 @@ mod tests {
         assert_eq!(obstructed(clog(all[0])), 1);
         assert_eq!(obstructed(clog(Target::Leader)), 3, "anybody may lead");
         let groups = vec![vec![all[0]], all[1..].to_vec()];
-        let cut = |flapping| Action::Topology { topology: Topology::Groups, groups: groups.clone(), flapping };
+        let cut =
+            |flapping| Action::Topology { topology: Topology::Groups, groups: groups.clone(), flapping };
         assert_eq!(obstructed(cut(Some(Span::from_millis(5)))), 6);
         assert_eq!(obstructed(cut(None)), 0, "what is cut is seen when it is looked at");
         assert_eq!(obstructed(Action::Replay(Pattern::default(), 1)), 0);

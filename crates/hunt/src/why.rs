@@ -3,7 +3,7 @@
 use crate::choice::chain;
 use crate::story::Story;
 use std::collections::BTreeSet;
-use whitewater_sim::{Action, EventId, EventKind, NodeId, Subject, TraceEvent, Violation};
+use whitewater_sim::{EventId, EventKind, NodeId, Subject, TraceEvent, Violation};
 
 /// Events an explanation holds at most.
 const EVENTS_MAX: usize = 14;

@@ -3,7 +3,7 @@
 use crate::clock::ClockChange;
 use crate::id::NodeId;
 use crate::network::Shape;
-use crate::script::Ratio;
+use crate::script::{Condition, Ratio};
 use crate::time::Span;
 
 /// Which node is meant.
@@ -151,6 +151,10 @@ pub enum Action {
         /// It is given again so often until the step ends; a round without a target that is up is skipped.
         every: Option<Span>,
     },
+    /// What the script claims: the condition holds at that moment, or comes true within so long.
+    Expect(Condition, Option<Span>),
+    /// What the script claims: the condition does not come true during the interval.
+    Never(Condition),
 }
 
 /// What a crash does to data on the disk.

@@ -82,7 +82,7 @@ impl Clock {
         if self.plain {
             return now;
         }
-        let passed = u128::from(now.since(self.since).nanos()) * u128::from(self.rate.0) >> 16;
+        let passed = (u128::from(now.since(self.since).nanos()) * u128::from(self.rate.0)) >> 16;
         Time::from_nanos(self.steady.saturating_add(passed as u64))
     }
 

@@ -46,7 +46,7 @@ fn of_step(step: &Step, servers: usize, set: FaultSet) -> FaultSet {
     let aims_at_leader = step.action.targets().contains(&Target::Leader);
     let set = set.with_if(Fault::CutLeader, aims_at_leader && step.action.cuts_links());
     let fault = match &step.action {
-        Action::Operate { .. } => return set,
+        Action::Operate { .. } | Action::Expect(..) | Action::Never(_) => return set,
         Action::Crash { node, losing, at_call } => {
             let set = set
                 .with_if(Fault::CrashLeader, *node == Target::Leader)

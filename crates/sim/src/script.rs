@@ -84,7 +84,8 @@ pub enum Trigger {
     After(Span),
     /// So long after a condition holds.
     When(Condition, Span),
-    /// The end of the run: the fault outlasts settling and its damage is excused. Only as an end.
+    /// The end of the run. A fault with this end outlasts settling, and its damage is excused; only an expectation begins
+    /// then.
     End,
 }
 
@@ -99,6 +100,35 @@ pub enum Condition {
     Arrives(Pattern),
     /// A message is sent: `n1->n2 MsgApp leaves`.
     Leaves(Pattern),
+    /// A figure of a node, one of [`crate::System::figures`], is at least this: `n2 reaches commit 5`.
+    Reaches(Target, String, u64),
+}
+
+impl Condition {
+    /// Every node it names.
+    pub fn nodes(&self) -> Vec<NodeId> {
+        match self {
+            Condition::Takes(Target::Node(node), _) | Condition::Reaches(Target::Node(node), ..) => {
+                vec![*node]
+            }
+            Condition::Takes(..) | Condition::Reaches(..) => Vec::new(),
+            Condition::Fires(p) | Condition::Arrives(p) | Condition::Leaves(p) => {
+                p.from.into_iter().chain(p.to).collect()
+            }
+        }
+    }
+
+    /// The node at which it comes true, if it names one: a sender, a receiver, the owner of a timer or state.
+    pub fn place(&self) -> Option<NodeId> {
+        match self {
+            Condition::Takes(Target::Node(node), _) | Condition::Reaches(Target::Node(node), ..) => {
+                Some(*node)
+            }
+            Condition::Takes(..) | Condition::Reaches(..) => None,
+            Condition::Fires(pattern) | Condition::Leaves(pattern) => pattern.from,
+            Condition::Arrives(pattern) => pattern.to,
+        }
+    }
 }
 
 impl Ratio {
@@ -245,10 +275,19 @@ impl Step {
 
     /// Checks that it begins at a moment there is, and does something to a node there is.
     fn check_moments(&self) -> Result<(), &'static str> {
-        if matches!(self.when, Trigger::After(_) | Trigger::End) {
+        let is_last_claim = self.when == Trigger::End && matches!(self.action, Action::Expect(_, None));
+        if matches!(self.when, Trigger::After(_) | Trigger::End) && !is_last_claim {
             return Err("begins relative to itself or at the end: give it a time or a condition");
         }
         match &self.action {
+            Action::Expect(..) if self.until.is_some() => {
+                return Err("is expected and has an end: say `within` how long it comes true");
+            }
+            Action::Expect(condition, None)
+                if !matches!(condition, Condition::Takes(..) | Condition::Reaches(..)) =>
+            {
+                return Err("expects something that happens: say `within` how long");
+            }
             Action::Operate { every: Some(Span::ZERO), .. } => {
                 return Err("repeats without a pause: give it a length of time");
             }
@@ -276,13 +315,12 @@ impl Step {
             _ => None,
         }));
         nodes.extend(self.action.pattern().into_iter().flat_map(|p| p.from.into_iter().chain(p.to)));
+        if let Action::Expect(condition, _) | Action::Never(condition) = &self.action {
+            nodes.extend(condition.nodes());
+        }
         for trigger in [Some(&self.when), self.until.as_ref()].into_iter().flatten() {
-            match trigger {
-                Trigger::When(Condition::Takes(Target::Node(node), _), _) => nodes.push(*node),
-                Trigger::When(Condition::Fires(p) | Condition::Arrives(p) | Condition::Leaves(p), _) => {
-                    nodes.extend(p.from.into_iter().chain(p.to));
-                }
-                _ => {}
+            if let Trigger::When(condition, _) = trigger {
+                nodes.extend(condition.nodes());
             }
         }
         nodes

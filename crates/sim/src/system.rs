@@ -1,9 +1,9 @@
 //! A system as campaigns see it: a name, options as data, and a way to run a script.
 
+use crate::action::Target;
 use crate::disk::DiskTrouble;
 use crate::draw::Draw;
 use crate::options::{OptionSpec, Options};
-use crate::action::Target;
 use crate::script::Script;
 use crate::time::Span;
 use crate::trouble::Trouble;
@@ -60,6 +60,10 @@ pub trait System: Sync {
     fn check_operation(&self, text: &str) -> Result<(), String>;
     /// Names that scripts may use in patterns: message kinds, then timers.
     fn names(&self) -> (&'static [&'static str], &'static [&'static str]);
+    /// Numbers of its nodes that scripts may wait for, see [`crate::Node::figure`].
+    fn figures(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Runs a script; records a trace if asked to.
     ///
     /// # Errors

@@ -40,7 +40,11 @@ fn networked(network: Network) -> Script {
 
 fn disks(disk: DiskTiming) -> Script {
     let mut steps: Vec<Step> = (0..80).map(|k| order(at(2 * k), n(1 + k as usize % 5), "write 1")).collect();
-    steps.push(step(at(100), Action::Crash { node: node(2), losing: Losing::Some, at_call: 0 }, Some(at(110))));
+    steps.push(step(
+        at(100),
+        Action::Crash { node: node(2), losing: Losing::Some, at_call: 0 },
+        Some(at(110)),
+    ));
     Script { disk, ..script(steps) }
 }
 
@@ -130,11 +134,9 @@ fn biting(fault: Fault) -> Script {
         }
         Fault::WipedDisk => script(during(crash(Losing::Everything, 0))),
         Fault::OlderDisk => script(during(Action::Rewind(node(1)))),
-        Fault::Roll => script(during(Action::Roll {
-            node: node(1),
-            option: "extra".to_owned(),
-            value: "on".to_owned(),
-        })),
+        Fault::Roll => {
+            script(during(Action::Roll { node: node(1), option: "extra".to_owned(), value: "on".to_owned() }))
+        }
         Fault::Pause => script(during(Action::Pause(node(1)))),
         Fault::SlowNode => script(during(Action::Slow { node: node(1), low: ms(1), high: ms(2) })),
         Fault::SlowSync => disks(DiskTiming { high: ms(2), ..timing }),
@@ -213,7 +215,8 @@ fn a_stopped_process_that_crashes_has_missed_what_came() {
     steps.push(step(at(80), crash(Losing::Some, 0), Some(at(100))));
     let outcome = run(&script(steps));
     let beats = times(&outcome, EventKind::Timer, n(1));
-    let after = beats.iter().filter(|time| **time > Time::from_millis(100) && **time < Time::from_millis(150));
+    let after =
+        beats.iter().filter(|time| **time > Time::from_millis(100) && **time < Time::from_millis(150));
     assert!(after.count() > 3, "it is a new process, which nobody has stopped");
     assert!(outcome.counters.bites[Fault::Undeliverable] > 10);
 }
@@ -240,12 +243,8 @@ fn a_clock_that_stood_still_goes_on() {
 
 #[test]
 fn a_server_crashes_after_so_many_messages_and_sends_no_more() {
-    let action = Action::CrashAfter {
-        node: node(1),
-        losing: Losing::Some,
-        effect: Countable::Sends,
-        number: 6,
-    };
+    let action =
+        Action::CrashAfter { node: node(1), losing: Losing::Some, effect: Countable::Sends, number: 6 };
     let outcome = run(&script(during(action)));
     let sends = times(&outcome, EventKind::Send, n(1));
     let crashed = times(&outcome, EventKind::Crash, n(1))[0];
@@ -291,8 +290,12 @@ fn a_clog_loses_nothing_and_keeps_the_order() {
     let outcome = run(&script(during(Action::Clog { from: node(1), to: node(2) })));
     let events = &outcome.trace.as_ref().unwrap().events;
     let over = |e: &&TraceEvent| e.subject.is_some_and(|s| s.from == n(1) && s.to == n(2));
-    let held: Vec<u64> =
-        events.iter().filter(|e| e.kind == EventKind::Hold).filter(over).map(|e| e.subject.unwrap().key).collect();
+    let held: Vec<u64> = events
+        .iter()
+        .filter(|e| e.kind == EventKind::Hold)
+        .filter(over)
+        .map(|e| e.subject.unwrap().key)
+        .collect();
     let came: Vec<u64> = events
         .iter()
         .filter(|e| e.kind == EventKind::Recv && e.time == Time::from_millis(150))

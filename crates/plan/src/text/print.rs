@@ -1,10 +1,10 @@
 //! Steps and their parts as text.
 
-use super::read::{is_name, needs_quotes};
+use super::read::{is_name, is_word, needs_quotes};
 use super::words::{is_plain, quote};
 use whitewater_sim::{
-    Action, ClockChange, Condition, Countable, Losing, Pattern, Rate, Ratio, Role, Shape, Span, Step, Target, Time,
-    Topology, Trigger,
+    Action, ClockChange, Condition, Countable, Losing, Pattern, Rate, Ratio, Role, Shape, Span, Step, Target,
+    Time, Topology, Trigger,
 };
 
 /// A step as one line, its note behind a bar.
@@ -83,6 +83,8 @@ fn has_duration(action: &Action, has_end: bool) -> bool {
         Action::Clock { change: ClockChange::Rate(_) | ClockChange::Freeze, .. } => true,
         Action::Clock { .. } | Action::Drop(_) | Action::Delay(..) | Action::Jitter { .. } => has_end,
         Action::Duplicate(..) | Action::Replay(..) | Action::Misdeliver(..) => has_end,
+        Action::Expect(..) => false,
+        Action::Never(_) => true,
     }
 }
 
@@ -97,7 +99,9 @@ pub fn print_action(action: &Action) -> String {
         }
         Action::Rewind(node) => format!("rewind {}", print_target(node)),
         Action::Pause(node) => format!("pause {}", print_target(node)),
-        Action::Slow { node, low, high } => format!("slow {} by {}", print_target(node), print_range(*low, *high)),
+        Action::Slow { node, low, high } => {
+            format!("slow {} by {}", print_target(node), print_range(*low, *high))
+        }
         Action::Clock { node, change } => format!("clock {} {}", print_target(node), print_change(*change)),
         Action::Partition(groups) => format!("partition {}", print_groups(groups)),
         Action::Topology { topology, groups, flapping } => {
@@ -122,6 +126,11 @@ pub fn print_action(action: &Action) -> String {
             format!("corrupt {} {}", print_pattern(pattern), print_ratio(*ratio))
         }
         Action::Misdeliver(pattern, to) => format!("misdeliver {} to {to}", print_pattern(pattern)),
+        Action::Expect(condition, None) => format!("expect {}", print_condition(condition)),
+        Action::Expect(condition, Some(within)) => {
+            format!("expect {} within {within}", print_condition(condition))
+        }
+        Action::Never(condition) => format!("never {}", print_condition(condition)),
         Action::Operate { target, text, every } => {
             let text = if needs_quotes(text) { quote(text) } else { text.clone() };
             let every = every.map_or_else(String::new, |every| format!(" every {every}"));
@@ -167,13 +176,17 @@ pub(super) const fn topology_word(topology: Topology) -> &'static str {
     }
 }
 
-/// A condition: `n1 leads`, `relay-ready n1->n2 fires`, `n1->n2 MsgApp arrives`.
+/// A condition: `n1 leads`, `relay-ready n1->n2 fires`, `n1->n2 MsgApp arrives`, `n2 reaches commit 5`.
 pub fn print_condition(condition: &Condition) -> String {
     match condition {
         Condition::Takes(target, role) => format!("{} {}", print_target(target), role_verb(*role)),
         Condition::Fires(pattern) => format!("{} fires", print_pattern(pattern)),
         Condition::Arrives(pattern) => format!("{} arrives", print_pattern(pattern)),
         Condition::Leaves(pattern) => format!("{} leaves", print_pattern(pattern)),
+        Condition::Reaches(target, figure, value) => {
+            let figure = if is_word(figure) { figure.clone() } else { quote(figure) };
+            format!("{} reaches {figure} {value}", print_target(target))
+        }
     }
 }
 
@@ -196,14 +209,14 @@ pub(super) const fn role_verb(role: Role) -> &'static str {
     }
 }
 
-/// A target: `n1`, `any`, `leader`, `follower`, `follower#1`.
+/// A target: `n1`, `any`, `leader`, `follower`, `follower-2`.
 pub fn print_target(target: &Target) -> String {
     match target {
         Target::Node(node) => node.to_string(),
         Target::Any => "any".to_owned(),
         Target::Leader => "leader".to_owned(),
         Target::Follower(0) => "follower".to_owned(),
-        Target::Follower(count) => format!("follower#{count}"),
+        Target::Follower(count) => format!("follower-{}", u16::from(*count) + 1),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Reading steps: a verb with what it is about, then its clauses in any order, then a note.
 
+use super::print::{countable_word, topology_word};
 use super::read::{Names, Reader, SETTINGS, STEPS, is_target};
 use super::words::{Word, Words};
 use super::{Line, LineError};
 use crate::suggest::nearest;
-use super::print::{countable_word, topology_word};
 use whitewater_sim::{
-    Action, ClockChange, Countable, Losing, Options, Span, Step, Target, Time, Topology, Trigger, parse_span,
+    Action, ClockChange, Condition, Countable, Losing, Options, Span, Step, Target, Time, Topology, Trigger,
+    parse_span,
 };
 
 /// First words of what may follow an action.
@@ -50,7 +51,7 @@ impl Reader<'_> {
     /// A step with its note.
     pub(super) fn step(&mut self) -> Result<Step, LineError> {
         let mut action = self.action()?;
-        let clauses = self.clauses(matches!(action, Action::Crash { .. }))?;
+        let clauses = self.clauses(&action)?;
         if let Action::Crash { node, .. } = action {
             let losing = clauses.losing.unwrap_or_default();
             action = match clauses.point {
@@ -131,10 +132,28 @@ impl Reader<'_> {
                 Ok(Action::Misdeliver(pattern, self.node_of(&to, &to.text)?))
             }
             "lossy" => Ok(Action::Lossy(self.pattern(Names::Messages)?, self.ratio()?)),
+            "expect" => self.expectation(&verb),
+            "never" => Ok(Action::Never(self.condition()?)),
             word => {
                 let topology = Topology::ALL.into_iter().find(|&topology| topology_word(topology) == word);
                 self.cut_apart(topology.expect("every other step is a cut of some shape"))
             }
+        }
+    }
+
+    /// A condition, and how long it may take to come true.
+    fn expectation(&mut self, verb: &Word) -> Result<Action, LineError> {
+        let condition = self.condition()?;
+        if self.words.eat("within") {
+            return Ok(Action::Expect(condition, Some(self.span()?)));
+        }
+        match condition {
+            Condition::Takes(..) | Condition::Reaches(..) => Ok(Action::Expect(condition, None)),
+            _ => Err(self.words.wrong(
+                verb,
+                "it does not say how long this may take".to_owned(),
+                "write `within` and a time behind the condition, such as `within 50ms`",
+            )),
         }
     }
 
@@ -149,7 +168,11 @@ impl Reader<'_> {
         };
         if let Some(system) = self.system {
             let wrong = |message: String| {
-                self.words.wrong(&word, message, format!("write {example}; there roll {}", system.rolls().join(", ")))
+                self.words.wrong(
+                    &word,
+                    message,
+                    format!("write {example}; there roll {}", system.rolls().join(", ")),
+                )
             };
             if !system.rolls().contains(&option) {
                 return Err(wrong(format!("servers of {} do not differ in `{option}`", system.name())));
@@ -202,7 +225,9 @@ impl Reader<'_> {
         }
         if topology.is_row() && groups[0].is_empty() {
             let message = format!("it does not say who stands in the {}", topology_word(topology));
-            return Err(self.words.wrong_here(message, "write the nodes in their order, such as n1 n2 n3 n4"));
+            return Err(self
+                .words
+                .wrong_here(message, "write the nodes in their order, such as n1 n2 n3 n4"));
         }
         if !topology.is_row() && (groups.len() < 2 || groups.iter().any(Vec::is_empty)) {
             return Err(self.words.wrong_here(
@@ -303,7 +328,7 @@ impl Reader<'_> {
         }
     }
 
-    fn clauses(&mut self, is_crash: bool) -> Result<Clauses, LineError> {
+    fn clauses(&mut self, action: &Action) -> Result<Clauses, LineError> {
         let mut clauses = Clauses::default();
         while let Some(word) = self.words.peek().filter(|word| !word.is("|")) {
             if word.quoted || !is_clause(&word) {
@@ -317,7 +342,7 @@ impl Reader<'_> {
                 return Err(self.words.wrong(&word, format!("`{}` is not expected here", word.text), mend));
             }
             self.words.next();
-            let given = self.clause(&word, is_crash, &mut clauses)?;
+            let given = self.clause(&word, action, &mut clauses)?;
             if given {
                 let message = format!("`{}` comes a second time", word.text);
                 return Err(self.words.wrong(&word, message, "keep one of the two"));
@@ -327,8 +352,18 @@ impl Reader<'_> {
     }
 
     /// Reads the clause that `word` begins. Says whether there was one before.
-    fn clause(&mut self, word: &Word, is_crash: bool, clauses: &mut Clauses) -> Result<bool, LineError> {
+    fn clause(&mut self, word: &Word, action: &Action, clauses: &mut Clauses) -> Result<bool, LineError> {
+        let is_crash = matches!(action, Action::Crash { .. });
+        let is_expected = matches!(action, Action::Expect(..));
         match word.text.as_str() {
+            "until" if is_expected => Err(self.words.wrong(
+                word,
+                "what is expected has no end".to_owned(),
+                "write `within` and a time behind the condition, or `never` for what must not happen until then",
+            )),
+            "at" if matches!(action, Action::Expect(_, None)) && self.words.eat("end") => {
+                Ok(clauses.when.replace(Trigger::End).is_some())
+            }
             "until" => Ok(clauses.until.replace(self.until()?).is_some()),
             "when" => {
                 let (condition, after) = self.moment()?;

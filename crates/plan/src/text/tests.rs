@@ -4,8 +4,8 @@ use super::*;
 use crate::testing::POND;
 use proptest::prelude::*;
 use whitewater_sim::{
-    Action, ClockChange, Condition, Countable, DiskFaults, DiskTiming, Limits, Losing, Network, Pattern, Rate, Ratio, Role,
-    Settle, Shape, Span, Step, Target, Time, Topology, Trigger,
+    Action, ClockChange, Condition, Countable, DiskFaults, DiskTiming, Limits, Losing, Network, Pattern,
+    Rate, Ratio, Role, Settle, Shape, Span, Step, Target, Time, Topology, Trigger,
 };
 
 fn node(name: &str) -> NodeId {
@@ -38,7 +38,7 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "clock n2 freeze when n2 leads until +100ms",
         "clock n3 forward 5s at 1s",
         "clock n3 back 500ms from 1s until 2s | and put right",
-        "crash follower#1 when any leads until 2s | the other one stays",
+        "crash follower-2 when any leads until 2s | the other one stays",
         "partition n1 | n2 n3 from 1s until 2s",
         "partition leader | n1 n2 n3 from 0ms | it stands in both groups, and the first one counts",
         "partition n1 | n2 n3 flapping 20ms from 1s until 2s | it comes and goes",
@@ -71,6 +71,13 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "campaign at n1 when Vote leaves | whoever asks",
         "propose x=4 at leader every 10ms from 1s until 2s",
         "campaign at n1 at 5ms",
+        "expect n1 leads at 300ms",
+        "expect n2 reaches commit 5 at end | all of it",
+        "expect leader reaches term 2 when n3 campaigns",
+        "expect n1->n2 MsgApp #2 leaves within 15ms when n1 leads after 1ms",
+        "never follower-2 leads from 10ms until 2s",
+        "never n1->n2 MsgApp #3 leaves until n2->n1 Announce arrives",
+        "crash n1 when n1 reaches commit 3 until +5ms",
         "\"propose bars | and quotes at noon\" at n1",
         "crash n1 until +1ms | \" spaces matter \"",
     ] {
@@ -299,6 +306,15 @@ fn every_error_points_at_its_word_and_says_how_to_mend_it() {
         "lies 3/2",
         "disk-faults",
         "disk-faults n1",
+        "expect n1 leads until 2s",
+        "expect n1->n2 MsgApp arrives",
+        "expect n1 reaches comit 5 at 2ms",
+        "expect n1 reaches commit five at 2ms",
+        "expect n1 leads within soon",
+        "never n1 at 5ms",
+        "never n9 leads",
+        "crash n1 at end",
+        "expect n1 within 5ms",
         "rot 1/1000 | a note",
         "limits memory 5",
         "",
@@ -360,8 +376,16 @@ fn conditions() -> BoxedStrategy<Condition> {
         patterns().prop_map(Condition::Fires),
         patterns().prop_map(Condition::Arrives),
         patterns().prop_map(Condition::Leaves),
+        states(),
     ]
     .boxed()
+}
+
+fn states() -> BoxedStrategy<Condition> {
+    let figures = prop_oneof!["[a-z]{1,8}", texts()];
+    (prop_oneof![targets(), Just(Target::Any)], figures, any::<u64>())
+        .prop_map(|(target, figure, value)| Condition::Reaches(target, figure, value))
+        .boxed()
 }
 
 fn moments() -> BoxedStrategy<Trigger> {
@@ -387,9 +411,7 @@ fn changes() -> BoxedStrategy<ClockChange> {
 }
 
 /// A partition that does not come and go is a step of its own.
-fn cut_apart(
-    (groups, topology, flapping): (Vec<Vec<Target>>, Topology, Option<Span>),
-) -> Action {
+fn cut_apart((groups, topology, flapping): (Vec<Vec<Target>>, Topology, Option<Span>)) -> Action {
     match (topology, flapping) {
         (Topology::Groups, None) => Action::Partition(groups),
         _ if topology.is_row() => Action::Topology { topology, groups: vec![groups.concat()], flapping },
@@ -403,14 +425,20 @@ fn actions() -> BoxedStrategy<Action> {
         (1..nodes.len()).prop_map(move |cut| vec![nodes[..cut].to_vec(), nodes[cut..].to_vec()])
     });
     prop_oneof![
-        (targets(), losing(), any::<u32>())
-            .prop_map(|(node, losing, at_call)| Action::Crash { node, losing, at_call }),
+        (targets(), losing(), any::<u32>()).prop_map(|(node, losing, at_call)| Action::Crash {
+            node,
+            losing,
+            at_call
+        }),
         (targets(), losing(), any::<bool>(), 1..u32::MAX).prop_map(|(node, losing, sends, number)| {
             let effect = if sends { Countable::Sends } else { Countable::Replies };
             Action::CrashAfter { node, losing, effect, number }
         }),
-        (targets(), "[a-z-]{1,8}", texts())
-            .prop_map(|(node, option, value)| Action::Roll { node, option, value }),
+        (targets(), "[a-z-]{1,8}", texts()).prop_map(|(node, option, value)| Action::Roll {
+            node,
+            option,
+            value
+        }),
         targets().prop_map(Action::Rewind),
         targets().prop_map(Action::Pause),
         (targets(), spans(), spans()).prop_map(|(node, a, b)| Action::Slow {
@@ -440,6 +468,9 @@ fn actions() -> BoxedStrategy<Action> {
             text,
             every
         }),
+        (conditions(), spans()).prop_map(|(condition, within)| Action::Expect(condition, Some(within))),
+        states().prop_map(|condition| Action::Expect(condition, None)),
+        conditions().prop_map(Action::Never),
     ]
     .boxed()
 }
@@ -447,7 +478,10 @@ fn actions() -> BoxedStrategy<Action> {
 fn steps() -> BoxedStrategy<Step> {
     let ends = prop_oneof![moments(), spans().prop_map(Trigger::After), Just(Trigger::End)];
     (moments(), actions(), prop::option::of(ends), prop::option::of(texts()))
-        .prop_map(|(when, action, until, note)| Step { when, action, until, note })
+        .prop_map(|(when, action, until, note)| {
+            let until = until.filter(|_| !matches!(action, Action::Expect(..)));
+            Step { when, action, until, note }
+        })
         .boxed()
 }
 
@@ -492,26 +526,33 @@ fn scripts() -> BoxedStrategy<Script> {
     let settle = (spans(), spans(), any::<bool>());
     let steps = prop::collection::vec(steps(), 0..6);
     (any::<u64>(), range(), disks(), shares, (spans(), spans()), settle, limits, steps)
-        .prop_map(|(seed, delay, disk, (shares, shape), (horizon, reorder_window), settle, limits, steps)| Script {
-            seed,
-            servers: whitewater_sim::SERVERS_MAX,
-            clients: whitewater_sim::CLIENTS_MAX,
-            network: Network {
-                delay_low: delay.0,
-                delay_high: delay.1,
-                shape,
-                corrupt: Ratio(shares[3]),
-                misdeliver: Ratio(shares[4]),
-                loss: Ratio(shares[0]),
-                duplicate: Ratio(shares[1]),
-                reorder: Ratio(shares[2]),
-                reorder_window,
-            },
-            disk,
-            steps,
-            horizon,
-            settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },
-            limits: Limits { events: limits.0, queue: limits.1 as usize, steps: limits.2, time: limits.3 },
+        .prop_map(|(seed, delay, disk, (shares, shape), (horizon, reorder_window), settle, limits, steps)| {
+            Script {
+                seed,
+                servers: whitewater_sim::SERVERS_MAX,
+                clients: whitewater_sim::CLIENTS_MAX,
+                network: Network {
+                    delay_low: delay.0,
+                    delay_high: delay.1,
+                    shape,
+                    corrupt: Ratio(shares[3]),
+                    misdeliver: Ratio(shares[4]),
+                    loss: Ratio(shares[0]),
+                    duplicate: Ratio(shares[1]),
+                    reorder: Ratio(shares[2]),
+                    reorder_window,
+                },
+                disk,
+                steps,
+                horizon,
+                settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },
+                limits: Limits {
+                    events: limits.0,
+                    queue: limits.1 as usize,
+                    steps: limits.2,
+                    time: limits.3,
+                },
+            }
         })
         .boxed()
 }

@@ -4,6 +4,7 @@
 //! `route` sends what it sent and `tamper` sees it arrive, `director` knows which steps of the script are open, `faults`
 //! opens and closes them with `processes` and `topology`, `phases` settles and cycles.
 
+mod claims;
 mod director;
 mod faults;
 mod phases;
@@ -24,14 +25,15 @@ use crate::fault::{Fault, FaultSet};
 use crate::id::{NodeId, SERVERS_MAX, SLOTS};
 use crate::monitor::Monitor;
 use crate::names::{Names, WINDOW_LOG2};
+use crate::network::{Network, Shape};
 use crate::node::Node;
 use crate::queue::Queue;
-use crate::network::{Network, Shape};
 use crate::script::{Ratio, Script};
 use crate::time::{Span, Time};
 use crate::timers::Timers;
 use crate::trace::{EventId, Trace};
 use crate::verdict::{Counters, Limit, Outcome, Verdict};
+pub use claims::CLAIM_RULES;
 use director::Director;
 use tamper::Kept;
 use topology::Blame;

@@ -45,17 +45,15 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 }
                 event
             }
-            Fate::Lost => {
-                self.record_message(
-                    EventKind::Drop,
-                    Some(from),
-                    cause,
-                    from,
-                    to,
-                    &message,
-                    "lost by the network",
-                )
-            }
+            Fate::Lost => self.record_message(
+                EventKind::Drop,
+                Some(from),
+                cause,
+                from,
+                to,
+                &message,
+                "lost by the network",
+            ),
             Fate::Cut => {
                 self.count_cut(Link { from, to });
                 self.record_message(EventKind::Cut, Some(from), cause, from, to, &message, "the link is cut")

@@ -1,9 +1,9 @@
 //! One step: a node handles an input, the monitor sees what it did, then the world does it.
 
 use super::{Packet, Pending, World};
+use crate::action::Target;
 use crate::disk::Ticket;
 use crate::effects::{Effect, Effects};
-use crate::action::Target;
 use crate::fault::Fault;
 use crate::id::NodeId;
 use crate::monitor::{Monitor, Seen, What};
@@ -143,6 +143,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.carry_out(node, event);
                 if before != after && self.cluster.incarnation(node) == incarnation {
                     self.role_changed(node, after, event);
+                }
+                if self.director.watches_figures() {
+                    self.figures_changed(node, event);
                 }
             }
         }

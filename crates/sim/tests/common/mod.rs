@@ -168,6 +168,10 @@ impl Node for Toy {
         if self.leads { Role::Leader } else { Role::Follower }
     }
 
+    fn figure(&self, name: &str) -> Option<u64> {
+        (name == "counter").then_some(self.counter)
+    }
+
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "counter {} heard {}", self.counter, self.heard.len())
     }
@@ -180,8 +184,9 @@ impl Node for Toy {
             "flood" => Ok(Order::Flood),
             "draw" => Ok(Order::Draw),
             "time" => Ok(Order::Time),
-            _ => (text.strip_prefix("write ").and_then(|x| x.parse().ok()).map(Order::Write))
-                .ok_or_else(|| format!("`{text}` is no order: ping, lead, panic, flood, draw, time or write N")),
+            _ => (text.strip_prefix("write ").and_then(|x| x.parse().ok()).map(Order::Write)).ok_or_else(
+                || format!("`{text}` is no order: ping, lead, panic, flood, draw, time or write N"),
+            ),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use whitewater_kv::{KV, SPECS};
 use whitewater_sim::{
-    Action, Condition, Draw, EventKind, Fault, Losing, NodeId, Options, Outcome, Pattern, Ratio, Role, Script, Span,
-    Step, System, Target, Time, Trigger, Verdict,
+    Action, Condition, Draw, EventKind, Fault, Losing, NodeId, Options, Outcome, Pattern, Ratio, Role,
+    Script, Span, Step, System, Target, Time, Trigger, Verdict,
 };
 
 fn n(number: usize) -> NodeId {
