@@ -1,38 +1,11 @@
-//! What steps of a script do, and to whom.
+//! What steps of a script do.
 
 use crate::clock::ClockChange;
 use crate::id::NodeId;
 use crate::network::Shape;
-use crate::script::{Condition, Ratio};
+use crate::ratio::Ratio;
+use crate::target::{Condition, Pattern, Target};
 use crate::time::Span;
-
-/// Which node is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// This one.
-    Node(NodeId),
-    /// Any node; only in conditions.
-    Any,
-    /// The server that leads the highest term at that moment.
-    Leader,
-    /// A server that is up and does not lead: 0 is the first one after the leader, counting round the cluster.
-    Follower(u8),
-}
-
-/// Which messages or timers are meant; what is left out matches everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pattern {
-    /// Name of the message kind or the timer.
-    pub name: Option<String>,
-    /// Sender of the message or owner of the timer.
-    pub from: Option<NodeId>,
-    /// Receiver of the message or peer of the timer.
-    pub to: Option<NodeId>,
-    /// Term of the message.
-    pub term: Option<u64>,
-    /// Only the so-manieth that matches otherwise, from 1.
-    pub number: Option<u32>,
-}
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Eq)]

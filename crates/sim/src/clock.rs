@@ -100,6 +100,11 @@ impl Clock {
         Some(self.since + Span::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX)))
     }
 
+    /// The rate it runs at.
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// Lets it run at another rate from now on; 0 stops it.
     pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) {
         let steady = self.steady(now).nanos();

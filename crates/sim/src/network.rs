@@ -1,7 +1,7 @@
 //! How links behave: delays and their shapes, and the shares of messages that something happens to.
 
 use crate::draw::{fold, scale, spread};
-use crate::script::Ratio;
+use crate::ratio::Ratio;
 use crate::time::Span;
 
 /// How links behave unless a step says otherwise.

@@ -1,11 +1,13 @@
 //! Which kinds of faults a script has: those that may bite when it runs.
 
-use crate::action::{Action, Countable, Losing, Target, Topology};
+use crate::action::{Action, Countable, Losing, Topology};
 use crate::clock::ClockChange;
 use crate::disk::DiskTrouble;
 use crate::fault::{Fault, FaultSet};
 use crate::network::Shape;
-use crate::script::{Ratio, Script, Step, Trigger};
+use crate::ratio::Ratio;
+use crate::script::{Script, Step, Trigger};
+use crate::target::Target;
 use crate::time::{Span, Time};
 
 impl Script {

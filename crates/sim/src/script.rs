@@ -3,12 +3,12 @@
 //! Whatever a script leaves open, such as the delay of each message, follows from its seed. Everything here has a
 //! one-line text form; the grammar lives in the plan crate.
 
-use crate::action::{Action, Losing, Pattern, Target};
+use crate::action::{Action, Losing};
 use crate::clock::ClockChange;
 use crate::disk::{DiskContract, DiskTiming, FaultBudget};
 use crate::id::NodeId;
 use crate::network::Network;
-use crate::node::Role;
+use crate::target::{Condition, Target};
 use crate::time::{Span, Time};
 
 /// Everything a world needs to run, apart from the options of the system.
@@ -33,10 +33,6 @@ pub struct Script {
     /// Limits of the run; hitting one is a verdict.
     pub limits: Limits,
 }
-
-/// A share as a fraction of 65,536, so that it is exact and needs no float.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ratio(pub u16);
 
 /// What settling is like: the time after the faults, in which progress is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,59 +83,6 @@ pub enum Trigger {
     /// The end of the run. A fault with this end outlasts settling, and its damage is excused; only an expectation begins
     /// then.
     End,
-}
-
-/// Something the world can see happen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Condition {
-    /// A node takes a role: `n1 leads`.
-    Takes(Target, Role),
-    /// A timer goes off, such as `relay-ready n1->n2`.
-    Fires(Pattern),
-    /// A message is delivered: `n1->n2 MsgApp arrives`.
-    Arrives(Pattern),
-    /// A message is sent: `n1->n2 MsgApp leaves`.
-    Leaves(Pattern),
-    /// A figure of a node, one of [`crate::System::figures`], is at least this: `n2 reaches commit 5`.
-    Reaches(Target, String, u64),
-}
-
-impl Condition {
-    /// Every node it names.
-    pub fn nodes(&self) -> Vec<NodeId> {
-        match self {
-            Condition::Takes(Target::Node(node), _) | Condition::Reaches(Target::Node(node), ..) => {
-                vec![*node]
-            }
-            Condition::Takes(..) | Condition::Reaches(..) => Vec::new(),
-            Condition::Fires(p) | Condition::Arrives(p) | Condition::Leaves(p) => {
-                p.from.into_iter().chain(p.to).collect()
-            }
-        }
-    }
-
-    /// The node at which it comes true, if it names one: a sender, a receiver, the owner of a timer or state.
-    pub fn place(&self) -> Option<NodeId> {
-        match self {
-            Condition::Takes(Target::Node(node), _) | Condition::Reaches(Target::Node(node), ..) => {
-                Some(*node)
-            }
-            Condition::Takes(..) | Condition::Reaches(..) => None,
-            Condition::Fires(pattern) | Condition::Leaves(pattern) => pattern.from,
-            Condition::Arrives(pattern) => pattern.to,
-        }
-    }
-}
-
-impl Ratio {
-    /// Never.
-    pub const NEVER: Ratio = Ratio(0);
-
-    /// `numerator` of `denominator`, rounded down; at most 65,535 of 65,536. Panics if `denominator` is zero.
-    pub const fn of(numerator: u64, denominator: u64) -> Ratio {
-        let parts = numerator * 65_536 / denominator;
-        Ratio(if parts > 65_535 { 65_535 } else { parts as u16 })
-    }
 }
 
 impl Default for Limits {

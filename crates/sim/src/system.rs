@@ -1,10 +1,10 @@
 //! A system as campaigns see it: a name, options as data, and a way to run a script.
 
-use crate::action::Target;
 use crate::disk::DiskTrouble;
 use crate::draw::Draw;
 use crate::options::{OptionSpec, Options};
 use crate::script::Script;
+use crate::target::Target;
 use crate::time::Span;
 use crate::trouble::Trouble;
 use crate::verdict::Outcome;

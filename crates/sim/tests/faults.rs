@@ -58,7 +58,7 @@ fn script(mut steps: Vec<Step>) -> Script {
         order(at(5), n(1), "lead"),
         order(at(90), n(2), "lead"),
         order(at(120), n(3), "lead"),
-        order(at(60), n(1), "write 7"),
+        order(at(60), n(1), "write 12"),
         order(at(100), n(1), "time"),
     ]);
     Script { servers: 5, ..short(steps) }
@@ -132,7 +132,7 @@ fn biting(fault: Fault) -> Script {
             script.disk = DiskTiming { low: ms(50), high: ms(50), ..timing };
             script
         }
-        Fault::WipedDisk => script(during(crash(Losing::Everything, 0))),
+        Fault::WipedDisk => script(vec![step(at(100), crash(Losing::Everything, 0), Some(at(130)))]),
         Fault::OlderDisk => script(during(Action::Rewind(node(1)))),
         Fault::Roll => {
             script(during(Action::Roll { node: node(1), option: "extra".to_owned(), value: "on".to_owned() }))
@@ -154,7 +154,7 @@ fn biting(fault: Fault) -> Script {
 fn outcome(script: &Script, without: FaultSet) -> Outcome {
     let mut world = World::<Toy, _>::new(script, Manner::default(), Unchecked, false).unwrap();
     for (step, ..) in script.rolls() {
-        world.roll(step, Manner { extra_draw: true, ..Manner::default() });
+        world.roll(step, Manner { extra_ping: true, ..Manner::default() });
     }
     world.without(without).run()
 }
@@ -264,11 +264,11 @@ fn a_wiped_server_has_forgotten_what_it_wrote_and_an_older_disk_knows_what_was_t
     let lost = step(at(100), crash(Losing::Everything, 0), Some(at(110)));
     assert_eq!(notes(vec![lost]), ["counter 0", "counter 0", "counter 0"]);
     let kept = step(at(100), crash(Losing::Unsynced, 0), Some(at(110)));
-    assert_eq!(notes(vec![kept]), ["counter 0", "counter 7", "counter 7"]);
+    assert_eq!(notes(vec![kept]), ["counter 0", "counter 12", "counter 12"]);
     let before = step(at(50), Action::Rewind(node(1)), Some(at(100)));
     assert_eq!(notes(vec![before]), ["counter 0", "counter 0", "counter 0"]);
     let after = step(at(70), Action::Rewind(node(1)), Some(at(100)));
-    assert_eq!(notes(vec![after]), ["counter 0", "counter 7", "counter 7"]);
+    assert_eq!(notes(vec![after]), ["counter 0", "counter 12", "counter 12"]);
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! The director: which steps of the script are open, which wait for a condition, what they ask of messages.
 
 use super::Pending;
-use crate::action::{Action, Pattern, Target};
+use crate::action::Action;
 use crate::disk::Disk;
 use crate::draw::{Draw, fold};
 use crate::fault::Fault;
 use crate::id::{Link, NodeId};
 use crate::node::{Node, OpId};
-use crate::script::{Condition, Script, Trigger};
+use crate::script::{Script, Trigger};
+use crate::target::Condition;
+use crate::target::{Pattern, Target};
 use crate::time::Span;
 use crate::trace::Subject;
 

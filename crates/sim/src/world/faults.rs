@@ -3,12 +3,14 @@
 use super::director::Met;
 use super::step::Why;
 use super::{Packet, Pending, World};
-use crate::action::{Action, Pattern, Target};
+use crate::action::Action;
 use crate::fault::Fault;
 use crate::id::{Link, NodeId};
 use crate::monitor::Monitor;
 use crate::node::{Input, Node, Role};
-use crate::script::{Condition, Trigger};
+use crate::script::Trigger;
+use crate::target::Condition;
+use crate::target::{Pattern, Target};
 use crate::time::{Span, Time};
 use crate::trace::{EventId, EventKind, Subject};
 

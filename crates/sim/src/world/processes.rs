@@ -322,7 +322,11 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     fn set_rate(&mut self, node: NodeId, rate: Rate) {
         let now = self.now;
         let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
+        let is_faster = rate > around.clock.rate();
         around.clock.set_rate(rate, now);
+        if !is_faster {
+            return;
+        }
         let clock = around.clock;
         let queue = &mut self.queue;
         around.timers.requeue(|place, generation, deadline| {

@@ -9,7 +9,8 @@ use crate::id::{Link, NodeId};
 use crate::monitor::Monitor;
 use crate::network::{Network, Shape};
 use crate::node::{Message, Node};
-use crate::script::{Condition, Ratio};
+use crate::ratio::Ratio;
+use crate::target::Condition;
 use crate::time::Span;
 use crate::trace::{EventId, EventKind};
 

@@ -1,7 +1,6 @@
 //! One step: a node handles an input, the monitor sees what it did, then the world does it.
 
 use super::{Packet, Pending, World};
-use crate::action::Target;
 use crate::disk::Ticket;
 use crate::effects::{Effect, Effects};
 use crate::fault::Fault;
@@ -9,7 +8,8 @@ use crate::id::NodeId;
 use crate::monitor::{Monitor, Seen, What};
 use crate::node::{Boot, Input, Kind, Message, Node, OpId, Role, Timer};
 use crate::panics::{Breakdown, guard};
-use crate::script::Condition;
+use crate::target::Condition;
+use crate::target::Target;
 use crate::time::{LocalTime, Span, Time};
 use crate::timers::Due;
 use crate::trace::{EventId, EventKind};

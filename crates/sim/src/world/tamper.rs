@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::id::NodeId;
 use crate::monitor::Monitor;
 use crate::node::{Message, Node};
-use crate::script::Ratio;
+use crate::ratio::Ratio;
 use crate::time::Span;
 use crate::trace::EventKind;
 

@@ -1,11 +1,12 @@
 //! Cuts: which links a step takes away, what kind of fault each is, and how they come and go.
 
 use super::World;
-use crate::action::{Action, Target, Topology};
+use crate::action::{Action, Topology};
 use crate::fault::Fault;
 use crate::id::{Link, NodeId, SLOTS};
 use crate::monitor::Monitor;
 use crate::node::{Node, Role};
+use crate::target::Target;
 
 /// Links to be cut, with what they are counted as.
 pub(super) struct Cuts {
