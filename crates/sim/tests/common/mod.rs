@@ -133,7 +133,7 @@ impl Node for Toy {
         let file = fx.disk().open("counter");
         // Nothing is dirty yet: a failure would lose nothing.
         let _ = fx.disk().sync(file);
-        let bytes = fx.disk().read(file);
+        let bytes = fx.disk().load(file).unwrap_or_default();
         let counter = bytes.last_chunk().map_or(0, |last: &[u8; 8]| u64::from_le_bytes(*last));
         fx.note(format_args!("counter {counter}"));
         fx.set_timer(Clockwork::Beat, Span::from_millis(1), Span::from_millis(3));
@@ -205,9 +205,10 @@ impl Toy {
             },
             Order::Write(x) => {
                 let file = self.file;
-                fx.disk().append(file, &x.to_le_bytes()).unwrap();
-                fx.disk().sync(file).unwrap();
-                fx.reply(op, u64Text(x));
+                let appended = fx.disk().append(file, &x.to_le_bytes());
+                if appended.and_then(|()| fx.disk().sync(file)).is_ok() {
+                    fx.reply(op, u64Text(x));
+                }
             }
             Order::Time => fx.reply(op, u64Text(now.nanos())),
             Order::Draw => {
