@@ -147,7 +147,11 @@ fn biting(fault: Fault) -> Script {
         Fault::Full => disks(DiskTiming { capacity_bytes: 16, ..timing }),
         Fault::Lie => unseen(DiskFaults { lies: 60_000, ..DiskFaults::default() }),
         Fault::Astray => unseen(DiskFaults { lost_writes: 60_000, ..DiskFaults::default() }),
-        Fault::Rot => unseen(DiskFaults { rot: 60_000, ..DiskFaults::default() }),
+        // One write only, so that the bit flips in it.
+        Fault::Rot => Script {
+            disk: unseen(DiskFaults { rot: 60_000, ..DiskFaults::default() }).disk,
+            ..script(vec![step(at(100), crash(Losing::Some, 0), Some(at(130)))])
+        },
     }
 }
 
