@@ -140,6 +140,7 @@ mod without_bugs {
 mod with_bugs {
     use super::*;
     use support::run;
+    use whitewater_sim::System;
 
     #[test]
     fn an_unknown_bug_is_refused_with_a_list_of_those_there_are() {
@@ -182,7 +183,7 @@ mod with_bugs {
             let planted = run(&format!("fuzz --mutant {id} --runs 1"));
             assert!(planted.code < 2, "{id}: {planted:#?}");
         }
-        for id in whitewater_kv::KV.bugs() {
+        for id in whitewater_kv::KV.bugs().iter().chain(whitewater_relay::RELAY.bugs()) {
             assert!(described.iter().any(|other| other == id), "{id} is not described");
         }
     }
