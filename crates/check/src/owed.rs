@@ -342,6 +342,14 @@ mod tests {
     }
 
     #[test]
+    fn who_does_not_know_yet_that_it_votes_does_not_count() {
+        let mut terrain = whole(5, &[1, 2, 4]);
+        all_take(&mut terrain, &[of(0b00001, 0, 0b00110)]);
+        terrain.set_memberships(NodeId::server(4), vec![of(0b11111, 0, 0)]);
+        assert_eq!(all(&terrain), nothing(Because::NoMajority), "n5 alone would stand for election");
+    }
+
+    #[test]
     fn a_joint_membership_owes_nothing_without_a_majority_of_both_halves() {
         let mut terrain = whole(5, &[1, 2, 3]);
         all_take(&mut terrain, &[of(0b01110, 0b00111, 0)]);

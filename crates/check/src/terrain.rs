@@ -134,13 +134,15 @@ impl Terrain {
         positions(self.candidates()).flat_map(|n| self.memberships(n)).copied()
     }
 
-    /// The voters in a set that have a vote in every possible membership, if they decide in every one.
+    /// Those in a set who take themselves for voters and have a vote in every possible membership, if they decide in every
+    /// one.
     ///
     /// Whoever of them has the newest log then has a quorum of its own membership, whatever that is: they need nobody else.
     fn steady(&self, set: u16) -> Option<u16> {
-        let steady = self.possible().fold(set, |set, membership| set & membership.all_voters());
+        let among = set & self.candidates();
+        let steady = self.possible().fold(among, |set, membership| set & membership.all_voters());
         let decide = self.possible().all(|membership| membership.decides(steady));
-        (decide && self.candidates() != 0).then_some(steady)
+        (decide && steady != 0).then_some(steady)
     }
 
     /// The largest set of servers that are wholly connected and decide; of equal ones the first. Who is in no possible
