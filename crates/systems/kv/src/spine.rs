@@ -90,7 +90,7 @@ impl Spine {
     /// Adds an entry, cutting off what was there and behind it.
     pub(crate) fn write(&mut self, entry: &Entry) {
         let before = entry.index - 1;
-        debug_assert!(before <= self.last(), "entries leave a gap in the log");
+        assert!(before <= self.last(), "entries leave a gap in the log");
         self.truncate(before);
         if entry.kind != EntryKind::Normal {
             self.changes.push(entry.index);

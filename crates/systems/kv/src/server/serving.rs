@@ -101,7 +101,7 @@ impl Server {
 
     /// Applies a committed entry and answers whoever waits for it.
     pub(super) fn apply(&mut self, entry: &Entry, fx: &mut Hands<'_>) {
-        debug_assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
+        assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
         let applied = match entry.kind {
             EntryKind::Normal => self.machine.apply(&entry.data),
             _ => self.apply_change(entry, fx),
