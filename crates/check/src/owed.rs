@@ -89,7 +89,7 @@ pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
     let alone = positions(mesh).all(|n| terrain.touched(n) & strangers == 0);
     // Who takes itself for a voter and is none any more may never hear of it.
     let undisturbed = alone && terrain.candidates() & mesh & !steady == 0;
-    if !undisturbed && !(ground.pre_vote && ground.check_quorum) {
+    if !(undisturbed || ground.pre_vote && ground.check_quorum) {
         return Owed::Nothing(Because::Disturbed);
     }
     let is_led = alone && terrain.leader.is_some_and(|leader| steady & 1 << leader != 0);

@@ -116,6 +116,12 @@ impl Client {
         usize::from(self.current.is_some()) + self.waiting.len()
     }
 
+    /// Whether it has something to order, or has ordered it and was not answered.
+    pub(crate) fn has_orders(&self) -> bool {
+        let now = self.current.as_ref().is_some_and(|current| matches!(current.asking, Asking::Order(..)));
+        now || self.waiting.iter().any(|wish| matches!(wish.task, Task::Order(_)))
+    }
+
     pub(crate) fn handle(&mut self, input: Input<crate::node::KvNode>, fx: &mut Hands<'_>) {
         match input {
             Input::Command { op, command: Command::Operate(operation) } => {
@@ -162,7 +168,7 @@ impl Client {
             !is_order
         });
         fx.reply(op, Reply::Abandoned);
-        if let Some(Current { asking: Asking::Order(..), .. }) = &self.current {
+        if self.has_orders() {
             self.finish(Reply::Unknown, fx);
         }
     }

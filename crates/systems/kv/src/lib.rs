@@ -14,6 +14,7 @@ mod machine;
 mod marks;
 mod message;
 mod monitor;
+mod naming;
 mod node;
 mod options;
 mod order;

@@ -2,12 +2,11 @@
 
 use crate::command::Answer;
 use crate::machine::mix;
+pub(crate) use crate::naming::{core_id, server};
 use crate::order::Order;
 use crate::proposal::{Author, Proposal, Verb, checksum, decode, entry_word, word};
 use std::fmt;
-use whitewater_raft::{
-    ChangeKind, ConfChangeV2, Entry, MessageKind, NONE, Payload, Transition, decode_entry,
-};
+use whitewater_raft::{ChangeKind, ConfChangeV2, Entry, MessageKind, Payload, Transition, decode_entry};
 use whitewater_sim::{Digest, Digester, Kind, Message, NodeId};
 
 /// Number of a life of a server's process, increasing; whoever sends to it says which one is meant.
@@ -144,18 +143,6 @@ pub(crate) const KINDS: &[&str] = &[
     "Order",
     "Response",
 ];
-
-/// The node a server is to the core.
-#[inline]
-pub(crate) fn core_id(node: NodeId) -> whitewater_raft::NodeId {
-    node.position() as u64 + 1
-}
-
-/// The server that a node of the core is; `None` for no node.
-#[inline]
-pub(crate) fn server(id: whitewater_raft::NodeId) -> Option<NodeId> {
-    (id != NONE).then(|| NodeId::server(id as usize - 1))
-}
 
 impl Message for KvMessage {
     #[inline]

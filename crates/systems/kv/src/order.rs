@@ -1,6 +1,6 @@
 //! What operators ask of the cluster itself: another leader, other members.
 
-use crate::message::core_id;
+use crate::naming::core_id;
 use std::fmt;
 use whitewater_raft::{Change, ChangeKind, ConfChangeV2, Payload, Transition};
 use whitewater_sim::{Digest, Digester, Draw, NodeId};

@@ -63,7 +63,10 @@ impl Settling {
     ) {
         self.phase = phase;
         // From here on the membership changes only by what is in the logs already: what is owed depends on it.
-        inject.extend(cluster.clients().map(|client| (client, Command::Abandon)));
+        let orders = |client: &NodeId| {
+            cluster.view(*client).and_then(KvNode::client).is_some_and(|client| client.has_orders())
+        };
+        inject.extend(cluster.clients().filter(orders).map(|client| (client, Command::Abandon)));
         let settlement = self.settle(cluster, rules);
         self.served = match settlement.owed() {
             Owed::Progress { core, .. } => {
