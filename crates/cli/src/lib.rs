@@ -13,6 +13,7 @@ mod exit;
 mod files;
 mod given;
 mod interrupt;
+mod isolation;
 mod progress;
 mod rebuild;
 mod runner;
@@ -20,6 +21,7 @@ mod screen;
 mod telling;
 mod typed;
 mod verb;
+mod worker;
 
 pub use exit::Exit;
 pub use runner::{Extra, main, main_with};

@@ -8,9 +8,9 @@ use std::process::Command;
 /// Set for the second build, so that it never asks for a third.
 const REBUILT: &str = "WHITEWATER_REBUILT";
 /// The package with the command line, which hands the feature down to its systems.
-const PACKAGE: &str = "xtask";
+pub(crate) const PACKAGE: &str = "xtask";
 /// The feature that brings the bugs.
-const FEATURE: &str = "mutants";
+pub(crate) const FEATURE: &str = "mutants";
 
 /// Whether this build has bugs in it.
 fn has_bugs(systems: Systems) -> bool {
@@ -37,8 +37,8 @@ pub(crate) fn with_bugs(systems: Systems, screen: &Screen) -> anyhow::Result<Opt
     }
     // The second process gets Ctrl-C as well; this one has to outlive it to pass on how it ended.
     let _outlive = interrupt::flag();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(&cargo)
+    let mut command = cargo();
+    let status = command
         .args(["run", "--quiet", "--profile", "fuzz", "--package", PACKAGE, "--features", FEATURE])
         .arg("--target-dir")
         .arg(&folder)
@@ -49,7 +49,7 @@ pub(crate) fn with_bugs(systems: Systems, screen: &Screen) -> anyhow::Result<Opt
         .with_context(|| {
             format!(
                 "`{}` cannot be started, and bugs can be planted only in a build of their own",
-                PathBuf::from(&cargo).display()
+                PathBuf::from(cargo().get_program()).display()
             )
         })?;
     match status.code().and_then(Exit::with_code) {
@@ -58,8 +58,13 @@ pub(crate) fn with_bugs(systems: Systems, screen: &Screen) -> anyhow::Result<Opt
     }
 }
 
+/// Cargo, the one that runs this program if it was one.
+pub(crate) fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
 /// Where that build lies: beside others, so that neither throws the other away.
-fn target_folder() -> PathBuf {
+pub(crate) fn target_folder() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     target.unwrap_or_else(|| project_folder().join("target")).join(FEATURE)
 }
