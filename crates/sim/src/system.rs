@@ -23,7 +23,8 @@ pub trait System: Sync {
     fn bugs(&self) -> &'static [&'static str] {
         &[]
     }
-    /// Those of [`System::bugs`] that break no rule of a campaign, only what a scenario expects: they waste messages or time.
+    /// Those of [`System::bugs`] that no campaign is asked to find: they break only what a scenario expects, or need moments
+    /// that only a script sets up.
     fn quiet_bugs(&self) -> &'static [&'static str] {
         &[]
     }
