@@ -111,6 +111,9 @@ fn a_guest_that_never_comes_back_is_killed_and_named() {
     assert_eq!(ended.code, 1, "{ended:#?}");
     assert_eq!(ended.failed("hang"), 1, "{ended:#?}");
     assert!(ended.out.contains("did not come back within 0.5 s"), "{ended:#?}");
+    let seed = ended.out.split("seed=").nth(1).and_then(|rest| rest.split(' ').next()).expect("it is named");
+    let alone = guest(&["fuzz", "--seed", seed, "--set", "vice=spin", "--isolate=500ms"]);
+    assert_eq!((alone.code, alone.failed("hang")), (1, 1), "{alone:#?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Runs of a campaign that are made apart from its process, so that a node which takes its process with it does not take
 //! the campaign.
 
-use crate::campaign::caught;
+use crate::caught::caught;
 use crate::failure::OWN_BUG;
 use crate::run::{compared, run};
 use crate::tally::RunFigures;

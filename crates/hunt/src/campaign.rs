@@ -5,13 +5,12 @@
 //! a campaign says depends on the number of workers.
 
 use crate::apart::{Apart, Fatality, Figures, Report};
+use crate::caught::caught;
 use crate::command::print_command;
 use crate::failure::{Failure, FailureRecord};
 use crate::order::Line;
 use crate::run::{compared, run};
 use crate::tally::{Progress, RunFigures, Summary, Tally};
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::thread;
@@ -373,19 +372,4 @@ impl Attempt {
         };
         Done { run, figures: None, failure: Some((record, None)) }
     }
-}
-
-/// What a call gives; a refusal and a panic are sentences.
-pub(crate) fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(refusal)) => Err(format!("the generated plan was refused: {refusal}")),
-        Err(payload) => Err(format!("a panic outside of any node: {}", said(&*payload))),
-    }
-}
-
-/// What a panic said.
-fn said(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| String::from("no message"))
 }

@@ -5,6 +5,7 @@
 
 pub mod apart;
 mod campaign;
+mod caught;
 mod causes;
 mod choice;
 mod command;

@@ -78,7 +78,7 @@ impl Node for Guest {
             }
             Input::Deliver { message, .. } => {
                 fx.mark("greeted");
-                if self.vice == Vice::Flood && self.strikes {
+                if self.vice == Vice::Flood && self.strikes && self.beats >= STRIKES_AT {
                     (0..COPIES).for_each(|_| fx.send(self.id, message));
                 }
             }

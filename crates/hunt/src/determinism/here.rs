@@ -2,7 +2,7 @@
 
 use super::CONTEXT_RUNS;
 use super::print::Print;
-use crate::campaign::caught;
+use crate::caught::caught;
 use crate::run::run;
 use crate::words::clock;
 use whitewater_plan::{Plan, Restrictions, generate};

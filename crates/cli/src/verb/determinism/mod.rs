@@ -1,5 +1,4 @@
-//! `determinism`: makes runs again in other surroundings - once more, in another thread, in reverse order, in a process
-//! of their own, in a build of another kind - and compares what they say.
+//! `determinism`: makes runs again in other surroundings and compares what they say.
 
 mod process;
 

@@ -122,7 +122,7 @@ pub(crate) fn run(
     let meaning = Meaning::of(typed, given)?;
     // Wrong names are refused before anything is printed.
     whitewater_plan::generate(systems, meaning.start(), &meaning.restrictions).map_err(anyhow::Error::msg)?;
-    if let Seeds::One(seed) = meaning.seeds {
+    if let (Seeds::One(seed), None) = (meaning.seeds, meaning.isolate) {
         return watch::one(seed, &meaning, systems, screen);
     }
     search(&meaning, systems, screen)
