@@ -9,7 +9,7 @@ use crate::fold::Fold;
 use crate::words::{clock, numberless, remarks, step_line};
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_plan::Plan;
-use whitewater_sim::{Action, EventId, EventKind, NodeId, Role, Subject, Time, Trace, TraceEvent};
+use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Time, Trace, TraceEvent};
 
 /// Lines a story has at most, but for a causal chain that is longer by itself.
 pub(crate) const LINES_MAX: usize = 120;
@@ -229,9 +229,7 @@ impl<'a> Choice<'a> {
     /// Whether a step does more than to bend single messages.
     fn is_gross(&self, event: &TraceEvent) -> bool {
         let step = event.step.and_then(|at| self.plan.script.steps.get(at));
-        step.is_some_and(|s| {
-            matches!(s.action, Action::Crash { .. } | Action::Partition(_) | Action::Cut { .. })
-        })
+        step.is_some_and(|s| s.action.victim().is_some() || s.action.cuts_links())
     }
 }
 
