@@ -23,7 +23,7 @@ pub(crate) struct Guest {
     beats: u64,
 }
 
-/// A greeting, with the number of the beat.
+/// A greeting with a number, which is that of the beat unless it was misbehaviour that chose it.
 #[derive(Clone, Copy)]
 pub(crate) struct Hello(pub(crate) u64);
 
@@ -42,10 +42,8 @@ impl Guest {
     fn greet(&mut self, fx: &mut Effects<'_, Guest>) {
         let at = Span::from_nanos(fx.draw(STRIKES, 1, 1_000_000));
         let strikes = self.strikes && self.beats == STRIKES_AT;
-        let first = if strikes { self.vice.strike(at, &self.peers, fx) } else { 0 };
-        for offset in 0..self.peers.len() {
-            fx.send(self.peers[(first + offset) % self.peers.len()], Hello(self.beats));
-        }
+        let number = if strikes { self.vice.strike(at, &self.peers, fx) } else { self.beats };
+        self.peers.iter().for_each(|&peer| fx.send(peer, Hello(number)));
     }
 }
 
