@@ -1,6 +1,6 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, demo, determinism, fuzz, mutants, replay, scenario, worker};
+use crate::verb::{bench, check_history, demo, determinism, fuzz, mutants, replay, scenario, worker};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -27,6 +27,7 @@ pub(crate) enum Verb {
     Replay(replay::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
+    CheckHistory(check_history::Typed),
     Bench(bench::Typed),
     Determinism(determinism::Typed),
     Worker(worker::Typed),
@@ -47,7 +48,7 @@ impl Verb {
             Verb::Mutants(_) => true,
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
             Verb::Worker(typed) => typed.restricted.needs_bugs(),
-            Verb::Demo(_) | Verb::Bench(_) => false,
+            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) => false,
         }
     }
 
@@ -57,9 +58,12 @@ impl Verb {
             Verb::Fuzz(typed) => typed.format.message_format,
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
-            Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) | Verb::Determinism(_) | Verb::Worker(_) => {
-                Format::Human
-            }
+            Verb::Demo(_)
+            | Verb::Replay(_)
+            | Verb::Scenario(_)
+            | Verb::CheckHistory(_)
+            | Verb::Determinism(_)
+            | Verb::Worker(_) => Format::Human,
         }
     }
 }

@@ -146,7 +146,6 @@ fn whatever_else_a_run_depends_on_is_found_and_shown_from_both_sides() {
         ("address", "thread", "in another thread"),
         ("left-over", "reversed", "in reverse order"),
         ("hash-order", "process", "in a fresh process"),
-        ("address", "process", "in a fresh process"),
     ] {
         let ended = compare(vice, place);
         assert_eq!(ended.code, 3, "{vice} {place}: {ended:#?}");
