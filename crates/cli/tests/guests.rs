@@ -1,17 +1,12 @@
 //! Nodes that misbehave, on a command line of their own: each gets its verdict and the search goes on, and whatever makes
 //! two runs of one seed differ is found.
 
-use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// The example with the guests, which `cargo test` builds beside the tests.
+/// Runs the command line over the guests.
 fn guest(words: &[&str]) -> Ended {
-    let here = std::env::current_exe().expect("a test knows where it lies");
-    let folder = here.ancestors().nth(2).expect("tests lie in a folder of the target");
-    let program: PathBuf = folder.join("examples").join(format!("guest{}", std::env::consts::EXE_SUFFIX));
-    let ran = Command::new(&program).args(words).output();
-    let Output { status, stdout, stderr } =
-        ran.unwrap_or_else(|error| panic!("{}: {error}; `cargo test` builds it", program.display()));
+    let ran = Command::new(env!("CARGO_BIN_EXE_guest")).args(words).output();
+    let Output { status, stdout, stderr } = ran.expect("it can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command line writes text");
     Ended { code: status.code().expect("nobody kills it"), out: text(stdout), err: text(stderr) }
 }
@@ -155,7 +150,7 @@ fn whatever_else_a_run_depends_on_is_found_and_shown_from_both_sides() {
         }
         // What differs is the number that the guest tells.
         let line = ended.out.lines().find(|line| line.trim_start().starts_with("here:")).unwrap_or_default();
-        assert!(line.contains("send") && line.contains("Hello "), "{vice} {place}: {ended:#?}");
+        assert!(line.contains("Hello "), "{vice} {place}: {ended:#?}");
     }
 }
 

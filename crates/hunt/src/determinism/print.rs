@@ -31,6 +31,8 @@ impl Print {
         ];
         counters.extend(fields(&format!("{:?}", outcome.counters)));
         counters.extend(fields(&format!("{:?}", outcome.figures)));
+        let faults = outcome.counters.faults();
+        counters.extend(faults.iter().map(|(fault, bites)| (format!("fault {fault}"), bites.to_string())));
         Print {
             seed,
             plan,
@@ -69,10 +71,11 @@ impl Print {
     }
 }
 
-/// The fields of a struct as its `Debug` shows it, by name; those of one inside of it follow their own name.
+/// The numbers among the fields of a struct as its `Debug` shows it, by name, with those of structs inside of it.
 fn fields(text: &str) -> impl Iterator<Item = (String, String)> {
     let parts = text.split(['{', '}', ',']).filter_map(|part| part.trim().split_once(": "));
-    parts.map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+    let numbers = parts.filter(|(_, value)| value.trim().parse::<u64>().is_ok());
+    numbers.map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
 }
 
 #[cfg(test)]

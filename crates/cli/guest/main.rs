@@ -1,6 +1,6 @@
 //! A command line over one system of one's own: a guest whose nodes misbehave as an option says.
 //!
-//! `cargo run --example guest -- fuzz --set vice=spin --isolate=2s --runs 20 --keep-going`
+//! `cargo run --bin guest -- fuzz --set vice=spin --isolate=2s --runs 20 --keep-going`
 
 mod node;
 mod vice;
