@@ -14,6 +14,7 @@ mod files;
 mod given;
 mod interrupt;
 mod isolation;
+mod patched;
 mod progress;
 mod rebuild;
 mod runner;
