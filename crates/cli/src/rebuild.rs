@@ -1,6 +1,5 @@
 //! Has a command line run again by a build that has the planted bugs in it; a default build has none.
 
-use crate::verb::fuzz::NO_BUG;
 use crate::{Exit, Screen, Systems, interrupt, patched};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -13,6 +12,9 @@ const REBUILT: &str = "WHITEWATER_REBUILT";
 pub(crate) const PACKAGE: &str = "xtask";
 /// The feature that brings the bugs.
 pub(crate) const FEATURE: &str = "mutants";
+
+/// In place of a bug: the build that has them all, and none of them planted.
+pub(crate) const NO_BUG: &str = "none";
 
 /// Whether this build has bugs in it.
 fn has_bugs(systems: Systems) -> bool {

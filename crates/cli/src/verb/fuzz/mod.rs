@@ -7,6 +7,7 @@ use crate::amount::{Amount, parse_count, parse_jobs};
 use crate::given::{FormatTyped, Given};
 use crate::isolation::Isolation;
 use crate::progress::Progress;
+use crate::rebuild::NO_BUG;
 use crate::{Exit, Screen, Systems, duration, interrupt};
 use anyhow::bail;
 pub(crate) use meaning::fresh_seed;
@@ -78,9 +79,6 @@ pub(crate) struct Restricted {
     #[arg(long, value_name = "ID", env = "WHITEWATER_MUTANT")]
     mutant: Option<String>,
 }
-
-/// In place of a bug: the build that has them all, and none of them planted.
-pub(crate) const NO_BUG: &str = "none";
 
 impl Restricted {
     /// What it means for the draw.
