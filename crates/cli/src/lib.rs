@@ -13,7 +13,6 @@ mod exit;
 mod files;
 mod given;
 mod interrupt;
-mod isolation;
 mod patched;
 mod progress;
 mod rebuild;
@@ -22,7 +21,6 @@ mod screen;
 mod telling;
 mod typed;
 mod verb;
-mod worker;
 
 pub use exit::Exit;
 pub use runner::{Extra, main, main_with};

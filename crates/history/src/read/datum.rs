@@ -146,17 +146,17 @@ impl Reader<'_> {
         self.at += 1;
         let mut text = String::new();
         loop {
-            let Some(plain) = self.rest().find(['"', '\\']) else {
+            let mut rest = self.rest().chars();
+            let Some(c) = rest.next() else {
                 self.at = start;
                 return Err(self.wrong("a text with a quotation mark at its end"));
             };
-            text.push_str(&self.rest()[..plain]);
-            self.at += plain;
-            if self.eat("\"") {
-                return Ok(text);
+            self.at += c.len_utf8();
+            match c {
+                '"' => return Ok(text),
+                '\\' => text.push(self.escape()?),
+                c => text.push(c),
             }
-            self.at += 1;
-            text.push(self.escape()?);
         }
     }
 
