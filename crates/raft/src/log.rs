@@ -127,7 +127,7 @@ impl<S: Storage> Log<S> {
 
     /// Writes entries behind, or over, what is not committed.
     pub(crate) fn append(&mut self, entries: Entries) {
-        debug_assert!(entries.first().is_none_or(|first| first.index > self.committed));
+        assert!(entries.first().is_none_or(|first| first.index > self.committed));
         match entries {
             Entries::One(entry) => self.unstable.truncate_and_push(entry),
             several => self.unstable.truncate_and_append(&several),
@@ -201,7 +201,7 @@ impl<S: Storage> Log<S> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         let read = self.slice_into(low, high, size_max_bytes, &mut scratch);
-        let entries = read.map(|()| Entries::from_slice(&scratch));
+        let entries = read.map(|()| Entries::take_from(&mut scratch));
         scratch.clear();
         self.scratch = scratch;
         entries
@@ -215,7 +215,7 @@ impl<S: Storage> Log<S> {
         size_max_bytes: u64,
         into: &mut Vec<Entry>,
     ) -> Result<(), StorageError> {
-        debug_assert!(low <= high && high <= self.last_index() + 1);
+        assert!(low <= high && high <= self.last_index() + 1);
         if low < self.first_index() {
             return Err(StorageError::Compacted);
         }
@@ -313,7 +313,7 @@ impl<S: Storage> Log<S> {
 
     /// Replaces the whole log by a snapshot.
     pub(crate) fn restore(&mut self, snapshot: Arc<Snapshot>) {
-        debug_assert!(snapshot.index > self.committed);
+        assert!(snapshot.index > self.committed);
         self.committed = snapshot.index;
         self.unstable.restore(snapshot);
     }

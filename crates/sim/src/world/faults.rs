@@ -351,7 +351,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// One crash interval of a node ends; it starts when none is left.
     pub(super) fn restart(&mut self, node: NodeId, cause: EventId) {
         let slot = &mut self.cluster.slots[node.index()];
-        debug_assert!(slot.down > 0, "an interval that ends had begun");
+        assert!(slot.down > 0, "an interval that ends had begun");
         slot.down -= 1;
         if slot.down == 0 && self.verdict.is_none() {
             self.counters.restarts += u64::from(!self.cycling);

@@ -164,7 +164,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.now = deadline.max(self.now);
                 return;
             };
-            debug_assert!(at >= self.now, "time does not go back");
+            assert!(at >= self.now, "time does not go back");
             self.now = at;
             self.handle(pending);
             self.check_limits();
@@ -250,7 +250,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// Servers, by position.
     fn server_ids(&self) -> impl Iterator<Item = NodeId> + use<N, M> {
-        debug_assert!(self.cluster.servers <= SERVERS_MAX);
+        assert!(self.cluster.servers <= SERVERS_MAX);
         self.cluster.servers()
     }
 }

@@ -93,7 +93,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// A node starts, for the first time or again.
     pub(super) fn boot(&mut self, node: NodeId, cause: EventId) {
-        debug_assert!(!self.cluster.is_up(node), "a node starts once");
+        assert!(!self.cluster.is_up(node), "a node starts once");
         self.hash.word(self.now.nanos());
         self.hash.word(3 << 40 | node.index() as u64);
         let incarnation = self.cluster.incarnation(node);
