@@ -21,10 +21,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("whitewater-cli", &["sim", "check", "plan", "hunt"]),
     ("whitewater-relay", &["sim", "check"]),
     ("whitewater-kv", &["sim", "check", "raft", "wal"]),
-    ("whitewater-tikv", &["sim", "check"]),
+    ("whitewater-store", &["sim", "check", "wal"]),
+    ("whitewater-exec", &["sim", "check", "store"]),
     ("whitewater", &["sim", "check", "plan", "hunt"]),
     ("whitewater-conformance", &["raft"]),
-    ("xtask", &["cli", "relay", "kv", "tikv", "conformance"]),
+    ("xtask", &["cli", "relay", "kv", "exec", "conformance"]),
 ];
 
 /// Crates whose behaviour must follow from a seed alone: no dependency that could bring a clock or chance of its own.

@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod demo;
+pub(crate) mod differ;
 pub(crate) mod fuzz;
 pub(crate) mod mutants;
 pub(crate) mod replay;

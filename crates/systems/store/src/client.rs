@@ -174,7 +174,11 @@ impl Client {
             // Nobody leads, as it seems: waits before it tries the next server.
             Outcome::Refused { .. } => {
                 (current.pausing, current.target) = (true, next);
-                fx.set_timer(StoreTimer::Attempt, self.election_timeout.part(4), self.election_timeout.part(2));
+                fx.set_timer(
+                    StoreTimer::Attempt,
+                    self.election_timeout.part(4),
+                    self.election_timeout.part(2),
+                );
             }
         }
     }

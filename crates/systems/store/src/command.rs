@@ -118,7 +118,7 @@ const FORMS: &str = "put KEY VALUE, append KEY VALUE, get KEY, cas KEY OLD NEW, 
 ///
 /// # Errors
 /// Says which forms there are.
-pub(crate) fn parse(text: &str) -> Result<Command, String> {
+pub fn parse(text: &str) -> Result<Command, String> {
     let words: Vec<&str> = text.split(' ').collect();
     Ok(match words[..] {
         ["campaign"] => Command::Campaign,
@@ -183,8 +183,12 @@ pub enum Reply {
     Refused,
     /// It may have been carried out, may still be, or never.
     Unknown,
-    /// The server does what it was told, or has no reason to; whether anything comes of it will show.
-    Tries,
+    /// The server stands for election, or has no reason to.
+    Campaigning,
+    /// The leader was asked to hand over; whether it does will show.
+    Transferring,
+    /// The change is in the log; whether it is committed will show.
+    Changing,
     /// The node cannot do that.
     Declined,
 }
@@ -206,7 +210,9 @@ impl fmt::Display for Reply {
             Reply::Done(answer) => answer.fmt(f),
             Reply::Refused => f.write_str("refused"),
             Reply::Unknown => f.write_str("unknown"),
-            Reply::Tries => f.write_str("tries"),
+            Reply::Campaigning => f.write_str("campaigning"),
+            Reply::Transferring => f.write_str("transferring"),
+            Reply::Changing => f.write_str("changing"),
             Reply::Declined => f.write_str("declined"),
         }
     }
@@ -232,8 +238,10 @@ impl Digest for Reply {
             Reply::Done(answer) => answer.digest(digester),
             Reply::Refused => digester.word(5),
             Reply::Unknown => digester.word(6),
-            Reply::Tries => digester.word(7),
-            Reply::Declined => digester.word(8),
+            Reply::Campaigning => digester.word(7),
+            Reply::Transferring => digester.word(8),
+            Reply::Changing => digester.word(9),
+            Reply::Declined => digester.word(10),
         }
     }
 }
@@ -263,7 +271,9 @@ mod tests {
 
     #[test]
     fn what_is_no_command_is_refused_with_the_forms_there_are() {
-        for text in ["", "put", "put a", "put  1", "get", "cas a 1", "campaign now", "insist campaign", "jump"] {
+        for text in
+            ["", "put", "put a", "put  1", "get", "cas a 1", "campaign now", "insist campaign", "jump"]
+        {
             assert!(parse(text).unwrap_err().contains("put KEY VALUE"), "{text}");
         }
         assert!(parse("transfer c1").unwrap_err().contains("no server"));

@@ -22,12 +22,12 @@ mod timer;
 mod view;
 
 pub use client::Client;
-pub use command::{Answer, Change, Command, Operation, Reply, Text};
+pub use command::{Answer, Change, Command, Operation, Reply, Text, parse};
 pub use core::{Core, Entry, HardState, REQUEST, Seat, Snapshot, Todo, number_of, server_of};
 pub use log::Log;
 pub use machine::sum_of;
 pub use message::{Content, Outcome, StoreMessage};
-pub use monitor::StoreMonitor;
+pub use monitor::{Clients, StoreMonitor};
 pub use node::StoreNode;
 pub use options::Settings;
 pub use request::word_of;

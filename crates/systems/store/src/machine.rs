@@ -223,11 +223,14 @@ mod tests {
 
     #[test]
     fn a_state_that_was_written_and_read_goes_on_as_the_one_it_was_made_of() {
-        let (mut machine, _) = run(&[(0, 1, "append a x"), (1, 7, "put b y"), (2, 1, "get b"), (3, 1, "get c")]);
+        let (mut machine, _) =
+            run(&[(0, 1, "append a x"), (1, 7, "put b y"), (2, 1, "get b"), (3, 1, "get c")]);
         let bytes = machine.write();
         let mut read = Machine::read(&bytes).unwrap();
         assert_eq!(read.hash(), machine.hash());
-        for (client, number, text) in [(2, 1, "get b"), (0, 2, "append a z"), (0, 3, "put c w"), (3, 2, "get a")] {
+        for (client, number, text) in
+            [(2, 1, "get b"), (0, 2, "append a z"), (0, 3, "put c w"), (3, 2, "get a")]
+        {
             assert_eq!(apply(&mut read, client, number, text), apply(&mut machine, client, number, text));
             assert_eq!(read.hash(), machine.hash(), "{text}");
         }

@@ -118,7 +118,9 @@ impl Digest for Outcome {
     fn digest(&self, digester: &mut Digester) {
         match self {
             Outcome::Done(answer) => answer.digest(digester),
-            Outcome::Refused { leader } => digester.word(8 + leader.map_or(0, |node| node.index() as u64 + 1)),
+            Outcome::Refused { leader } => {
+                digester.word(8 + leader.map_or(0, |node| node.index() as u64 + 1))
+            }
         }
     }
 }

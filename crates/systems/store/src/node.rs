@@ -14,7 +14,10 @@ use whitewater_sim::{Boot, Effects, Input, LocalTime, Node, Role};
 pub(crate) type Hands<'a, C> = Effects<'a, StoreNode<C>>;
 
 /// A node.
-#[expect(clippy::large_enum_variant, reason = "a world holds few nodes, and a server is reached without a detour")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a world holds few nodes, and a server is reached without a detour"
+)]
 pub enum StoreNode<C: Core> {
     /// A server.
     Server(Server<C>),

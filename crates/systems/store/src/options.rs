@@ -5,7 +5,12 @@ use whitewater_sim::{OptionSpec, Options, Span, Timing, Values};
 const SWITCH: Values = Values::Words(&["on", "off"]);
 
 /// An option that plans draw.
-pub const fn drawn(name: &'static str, values: Values, default: &'static str, about: &'static str) -> OptionSpec {
+pub const fn drawn(
+    name: &'static str,
+    values: Values,
+    default: &'static str,
+    about: &'static str,
+) -> OptionSpec {
     OptionSpec { name, about, values, default, per_node: false, drawn: true }
 }
 
@@ -48,8 +53,12 @@ pub const MESSAGE_SIZE: OptionSpec = drawn(
     "Bytes of entries in one append at most; 0 sends single entries.",
 );
 /// Appends under way.
-pub const IN_FLIGHT: OptionSpec =
-    drawn("in-flight", number(1, 256), "256", "Appends under way to one follower at most; fewer if they are small.");
+pub const IN_FLIGHT: OptionSpec = drawn(
+    "in-flight",
+    number(1, 256),
+    "256",
+    "Appends under way to one follower at most; fewer if they are small.",
+);
 /// Overlapping writes.
 pub const STORAGE: OptionSpec = drawn(
     "storage",
@@ -96,12 +105,8 @@ pub const SNAPSHOT_REFUSALS: OptionSpec = drawn(
 pub const SEGMENT_BYTES: OptionSpec =
     drawn("segment-bytes", number(256, 65_536), "65536", "Bytes at which a file of the log is closed.");
 /// Attempts of clients.
-pub const CLIENT_ATTEMPTS: OptionSpec = drawn(
-    "client-attempts",
-    number(2, 20),
-    "10",
-    "Attempts of a client at one request before it gives up.",
-);
+pub const CLIENT_ATTEMPTS: OptionSpec =
+    drawn("client-attempts", number(2, 20), "10", "Attempts of a client at one request before it gives up.");
 
 /// What nodes read from the options. What a core has no option for has the value it would have by default.
 #[derive(Clone, Debug)]
@@ -156,7 +161,8 @@ impl Settings {
             true => options.text(specs, spec.name).to_owned(),
             false => spec.default.to_owned(),
         };
-        let number = |spec: &OptionSpec| text(spec).parse::<u64>().expect("values are checked when they are given");
+        let number =
+            |spec: &OptionSpec| text(spec).parse::<u64>().expect("values are checked when they are given");
         let is = |spec: &OptionSpec, word: &str| text(spec) == word;
         let has = |spec: &OptionSpec| specs.iter().any(|known| known.name == spec.name);
         let election_ticks = number(&ELECTION_TICKS);

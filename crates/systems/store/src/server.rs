@@ -80,7 +80,8 @@ impl<C: Core> Server<C> {
         if let Some(snapshot) = log.snapshot() {
             fx.mark(marks::STARTED_FROM_SNAPSHOT);
             let (linked, state) = opened(snapshot);
-            (chain, machine, applied) = (ChainLog::starting_after(snapshot.index, linked), state, snapshot.index);
+            (chain, machine, applied) =
+                (ChainLog::starting_after(snapshot.index, linked), state, snapshot.index);
         }
         log.entries(applied + 1, log.last() + 1).for_each(|entry| grow(&mut chain, entry));
         fx.note(format_args!("log {} commit {}", recovered.last_index, recovered.hard_state.commit));
@@ -111,9 +112,7 @@ impl<C: Core> Server<C> {
 
     /// Whether the core can take no input now.
     fn is_blocked(&self) -> bool {
-        self.stuck.is_some()
-            || !self.pending.is_empty() && !self.core.overlaps()
-            || self.is_installing()
+        self.stuck.is_some() || !self.pending.is_empty() && !self.core.overlaps() || self.is_installing()
     }
 
     /// Whether the core has a snapshot in place of the log that is not durable yet: until then the old log is shown.
@@ -164,14 +163,14 @@ impl<C: Core> Server<C> {
                     }
                     Command::Campaign => {
                         self.core.campaign();
-                        Some(Reply::Tries)
+                        Some(Reply::Campaigning)
                     }
                     Command::Transfer(to) if to.position() < self.seat.founders.len() => {
                         let begun = self.core.transfer(to);
                         if begun {
                             fx.mark(marks::TRANSFER_BEGUN);
                         }
-                        Some(if begun { Reply::Tries } else { Reply::Declined })
+                        Some(if begun { Reply::Transferring } else { Reply::Declined })
                     }
                     Command::Transfer(_) => Some(Reply::Declined),
                     Command::Change(change) => {
@@ -179,7 +178,7 @@ impl<C: Core> Server<C> {
                         if begun {
                             fx.mark(marks::CHANGE_BEGUN);
                         }
-                        Some(if begun { Reply::Tries } else { Reply::Declined })
+                        Some(if begun { Reply::Changing } else { Reply::Declined })
                     }
                 };
                 if let Some(reply) = reply {
@@ -263,11 +262,7 @@ impl<C: Core> Server<C> {
     }
 
     /// Carries it out, and gives it back empty; keeps it if the log is too busy.
-    fn carry_out(
-        &mut self,
-        mut todo: Todo<C::Message>,
-        fx: &mut Hands<'_, C>,
-    ) -> Option<Todo<C::Message>> {
+    fn carry_out(&mut self, mut todo: Todo<C::Message>, fx: &mut Hands<'_, C>) -> Option<Todo<C::Message>> {
         for (to, message) in todo.messages.drain(..) {
             if C::snapshot_in(&message).is_some() {
                 fx.mark(marks::SNAPSHOT_SENT);
@@ -436,7 +431,7 @@ impl<C: Core> Server<C> {
 
     /// Applies a committed entry and answers whoever waits for it.
     fn apply(&mut self, entry: &Entry, fx: &mut Hands<'_, C>) {
-        debug_assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
+        assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
         self.applied = entry.index;
         let mut own_answer = None;
         if entry.kind == REQUEST {

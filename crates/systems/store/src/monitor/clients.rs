@@ -8,9 +8,9 @@ use whitewater_sim::{OpId, Violation};
 /// A token that stands for a value nobody wrote.
 const NOBODY: u64 = u64::MAX;
 
-/// The rules over clients, with numbers for keys and values.
-pub(super) struct Clients {
-    pub(super) rules: ClientRules,
+/// The rules over clients of any store, with numbers for keys and values.
+pub struct Clients {
+    rules: ClientRules,
     keys: BTreeMap<Text, u64>,
     names: Vec<Text>,
     /// The token of every value that was written: the operation that wrote it first.
@@ -22,7 +22,9 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    pub(super) fn new() -> Clients {
+    /// Nothing was asked yet.
+    #[expect(clippy::new_without_default, reason = "rules begin with a claim")]
+    pub fn new() -> Clients {
         Clients {
             rules: ClientRules::new(Once::Claimed),
             keys: BTreeMap::new(),
@@ -34,7 +36,7 @@ impl Clients {
     }
 
     /// Every key that was asked for.
-    pub(super) fn keys(&self) -> &[Text] {
+    pub fn keys(&self) -> &[Text] {
         &self.names
     }
 
@@ -49,7 +51,7 @@ impl Clients {
     }
 
     /// A client, or a server for itself, is told to do something.
-    pub(super) fn asked(&mut self, op: OpId, command: &Command) {
+    pub fn asked(&mut self, op: OpId, command: &Command) {
         let (Command::Operate(operation) | Command::Insist(operation)) = command else { return };
         let key = self.key(operation.key());
         let (ask, value) = match operation {
@@ -63,15 +65,23 @@ impl Clients {
     }
 
     /// What this read returns is what is there when everything is over.
-    pub(super) fn is_last(&mut self, op: OpId, key: &Text) {
+    pub fn is_last(&mut self, op: OpId, key: &Text) {
         let key = self.key(key);
         self.last.push((op, key, self.rules.acknowledged()));
     }
 
+    /// Writes that were acknowledged so far.
+    pub fn acknowledged(&self) -> u64 {
+        self.rules.acknowledged()
+    }
+
     /// It answers.
-    pub(super) fn told(&mut self, op: OpId, reply: &Reply) -> Result<(), Violation> {
+    ///
+    /// # Errors
+    /// The rule that the answer breaks.
+    pub fn told(&mut self, op: OpId, reply: &Reply) -> Result<(), Violation> {
         match reply {
-            Reply::Tries | Reply::Declined => Ok(()),
+            Reply::Campaigning | Reply::Transferring | Reply::Changing | Reply::Declined => Ok(()),
             Reply::Done(Answer::Written) => self.rules.answered(op, Told::Done),
             Reply::Done(Answer::Differs) | Reply::Refused => self.rules.answered(op, Told::Refused),
             Reply::Unknown => self.rules.answered(op, Told::Unknown),

@@ -7,7 +7,7 @@ use crate::core::Core;
 use crate::message::StoreMessage;
 use crate::node::StoreNode;
 use crate::options::Settings;
-use clients::Clients;
+pub use clients::Clients;
 use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Stimulus};
 use whitewater_sim::{
@@ -113,6 +113,6 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
     }
 
     fn figures(&self) -> Figures {
-        Figures { acknowledged_writes: self.clients.rules.acknowledged(), ..self.figures }
+        Figures { acknowledged_writes: self.clients.acknowledged(), ..self.figures }
     }
 }

@@ -82,7 +82,8 @@ impl Settling {
         if phase == Phase::Cycled {
             let readers = self.served.iter().cycle().skip(1);
             let keys = clients.keys().iter().filter(|key| &***key != FRESH_KEY);
-            let read = |(key, reader): (&Text, &NodeId)| (*reader, Command::Insist(Operation::Get(key.clone())));
+            let read =
+                |(key, reader): (&Text, &NodeId)| (*reader, Command::Insist(Operation::Get(key.clone())));
             inject.extend(keys.zip(readers).map(read));
         }
     }
@@ -127,7 +128,11 @@ impl Settling {
     }
 
     /// What is still missing.
-    pub(super) fn progress<C: Core>(&mut self, rules: &RaftRules, cluster: &Cluster<StoreNode<C>>) -> Progress {
+    pub(super) fn progress<C: Core>(
+        &mut self,
+        rules: &RaftRules,
+        cluster: &Cluster<StoreNode<C>>,
+    ) -> Progress {
         let Some(settlement) = &self.settlement else { return Progress::Done };
         let busy = |client: &NodeId| {
             cluster.view(*client).and_then(StoreNode::client).is_some_and(|client| client.open_requests() > 0)
