@@ -100,17 +100,33 @@ impl<S: Storage> Log<S> {
     /// Whether a log that ends at `theirs` is at least as recent as this one (Raft paper, section 5.4.1).
     pub(crate) fn is_up_to_date(&self, theirs: EntryId) -> bool {
         let ours = self.last_id();
+        if planted!(self.planted, E09) {
+            return theirs.index >= ours.index;
+        }
+        if planted!(self.planted, E11) {
+            return theirs.term >= ours.term && theirs.index >= ours.index;
+        }
         (theirs.term, theirs.index) >= (ours.term, ours.index)
     }
 
     /// Whether the entry at `index` belongs to `term`: cheap enough to guard every commit.
     pub(crate) fn maybe_commit(&mut self, index: u64, term: u64) -> bool {
         // A leader commits by counting only entries of its own term (Raft paper, section 5.4.2).
-        if index > self.committed && self.matches(EntryId { term, index }) {
+        let is_own = |log: &Self| log.matches(EntryId { term, index }) || planted!(log.planted, Figure8);
+        if index > self.committed && is_own(self) {
             self.committed = index;
             return true;
         }
         false
+    }
+
+    /// Entries up to this one are durable, unless others have replaced them.
+    pub(crate) fn entries_stored(&mut self, last: EntryId) {
+        let mut last = last;
+        if planted!(self.planted, R25) {
+            last.term = self.unstable.term(last.index).unwrap_or(last.term);
+        }
+        self.unstable.stable_to(last);
     }
 
     /// Raises the commit index, never lowers it.
@@ -143,7 +159,8 @@ impl<S: Storage> Log<S> {
         entries: Entries,
         commit: u64,
     ) -> Result<Option<u64>, StepError> {
-        if !self.matches(previous) {
+        let blind = planted!(self.planted, R07) && previous.index <= self.last_index();
+        if !self.matches(previous) && !blind {
             return Ok(None);
         }
         let last_new = previous.index + entries.len() as u64;

@@ -197,8 +197,8 @@ impl<S: Storage> RawNode<S> {
         }
         self.owed.to_self = to_self;
         if let Some((term, last, snapshot)) = self.owed.appended.take() {
-            if term == self.raft.term {
-                self.raft.log.unstable.stable_to(last);
+            if term == self.raft.term || planted!(self.raft.log.planted, R25) {
+                self.raft.log.entries_stored(last);
             }
             if let Some(index) = snapshot {
                 let applied = self.raft.snapshot_applied(index);
