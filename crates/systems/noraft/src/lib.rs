@@ -96,7 +96,7 @@ impl<const CLUSTER: usize> Noraft<CLUSTER> {
 
     fn install(&mut self, todo: &mut Todo<Wire>) {
         let Some((at, config, data)) = self.incoming.take() else { return };
-        if at.index <= self.node.commit() || self.node.role() == Role::Leader {
+        if at.index <= self.commit() || self.node.role() == Role::Leader {
             return;
         }
         if self.node.at(at.index).is_some_and(|(term, _)| term == at.term) {
@@ -298,7 +298,8 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     }
 
     fn commit(&self) -> u64 {
-        self.node.commit()
+        // A snapshot is made of what is committed; 0.4 does not say so when it has taken one over.
+        self.node.commit().max(self.handed)
     }
 
     fn match_index(&self, peer: NodeId) -> Option<u64> {

@@ -89,10 +89,8 @@ impl<M: Message + Clone> Message for StoreMessage<M> {
         Some(self.clone())
     }
 
-    fn corrupt(&mut self, draw: &mut Draw) {
-        if let StoreMessage::Core(message) = self {
-            message.corrupt(draw);
-        }
+    fn corrupt(&mut self, draw: &mut Draw) -> bool {
+        if let StoreMessage::Core(message) = self { message.corrupt(draw) } else { false }
     }
 }
 
