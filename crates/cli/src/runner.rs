@@ -2,7 +2,7 @@
 
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
-use crate::verb::{bench, demo, differ, fuzz, mutants, replay, scenario};
+use crate::verb::{bench, check_history, demo, differ, fuzz, mutants, replay, scenario};
 use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -89,6 +89,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
         Verb::Replay(typed) => replay::run(&typed, &Given(matches), systems, &screen),
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
+        Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
         Verb::Differ(typed) => differ::run(&typed, systems, &screen),
     }
