@@ -47,6 +47,8 @@ const CIRCLES: &[(&str, &str, &str)] = &[
     // The parts of a node take its inputs, and the type of an input is that of the node.
     ("kv", "client", "node"),
     ("kv", "server", "node"),
+    ("store", "client", "node"),
+    ("store", "server", "node"),
     // How things are written as etcd writes them stands in one file, and each thing says that it is written so.
     ("raft", "entry", "describe"),
     ("raft", "quorum", "describe"),

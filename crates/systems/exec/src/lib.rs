@@ -5,10 +5,12 @@
 //! that starts processes.
 
 mod guest;
+mod manners;
 mod node;
 mod system;
 mod words;
 
+pub use manners::Manners;
 pub use node::ExecNode;
-pub use system::{Exec, Manners, PREFIX};
+pub use system::{Exec, PREFIX};
 pub use words::{Alarm, Said};

@@ -1,7 +1,7 @@
 //! A node that is a process of its own: hands each input over, and does what comes back.
 
 use crate::guest::{Guest, Trouble, clipped};
-use crate::system::Manners;
+use crate::manners::Manners;
 use crate::words::{Alarm, Said};
 use serde_json::{Value, json};
 use std::fmt;

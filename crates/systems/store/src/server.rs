@@ -333,7 +333,9 @@ impl<C: Core> Server<C> {
     /// Keeps the promises of everything that is durable by now.
     fn settle(&mut self, fx: &mut Hands<'_, C>) {
         let mut stored = false;
-        while let Some(pending) = self.pending.pop_front_if(|pending| pending.ticket.is_none()) {
+        while self.pending.front().is_some_and(|pending| pending.ticket.is_none())
+            && let Some(pending) = self.pending.pop_front()
+        {
             stored = true;
             if let Some(state) = pending.hard_state {
                 self.hard_state = state;
