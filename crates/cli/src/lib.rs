@@ -14,6 +14,8 @@ mod exit;
 mod files;
 mod given;
 mod interrupt;
+mod isolation;
+mod patched;
 mod progress;
 mod rebuild;
 mod runner;
@@ -21,6 +23,7 @@ mod screen;
 mod telling;
 mod typed;
 mod verb;
+mod worker;
 
 pub use abroad::{Abroad, Made};
 pub use exit::Exit;

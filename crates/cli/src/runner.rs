@@ -2,7 +2,7 @@
 
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
-use crate::verb::{bench, check_history, demo, differ, fuzz, mutants, replay, scenario};
+use crate::verb::{bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, worker};
 use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -78,6 +78,11 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
         return Ok(exit);
     }
     let systems = abroad::with_made(systems, &more.made)?;
+    if let Some(bug) = verb.bug()
+        && let Some(exit) = rebuild::with_bug(bug, systems, &screen)?
+    {
+        return Ok(exit);
+    }
     if verb.needs_bugs(systems)
         && let Some(exit) = rebuild::with_bugs(systems, &screen)?
     {
@@ -92,6 +97,8 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
         Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
         Verb::Differ(typed) => differ::run(&typed, systems, &screen),
+        Verb::Determinism(typed) => determinism::run(&typed, systems, &screen),
+        Verb::Worker(typed) => worker::run(&typed, systems),
     }
 }
 

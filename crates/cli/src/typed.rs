@@ -1,6 +1,6 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, check_history, demo, differ, fuzz, mutants, replay, scenario};
+use crate::verb::{bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, worker};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -30,6 +30,8 @@ pub(crate) enum Verb {
     CheckHistory(check_history::Typed),
     Bench(bench::Typed),
     Differ(differ::Typed),
+    Determinism(determinism::Typed),
+    Worker(worker::Typed),
 }
 
 const EXIT_CODES: &str = "\
@@ -41,11 +43,22 @@ impl Verb {
     /// tells what is wrong.
     pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
         match self {
-            Verb::Fuzz(typed) => typed.restricted.needs_bugs(),
+            // Which build that is depends on the bug: the runner asks for it by name.
+            Verb::Fuzz(_) => false,
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
+            Verb::Determinism(typed) => typed.restricted.needs_bugs(),
+            Verb::Worker(typed) => typed.restricted.needs_bugs(),
             Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Differ(_) => false,
+        }
+    }
+
+    /// The bug that was named on the command line; `none` is none.
+    pub(crate) fn bug(&self) -> Option<&str> {
+        match self {
+            Verb::Fuzz(typed) => typed.restricted.bug(),
+            _ => None,
         }
     }
 
@@ -55,9 +68,13 @@ impl Verb {
             Verb::Fuzz(typed) => typed.format.message_format,
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
-            Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) | Verb::CheckHistory(_) | Verb::Differ(_) => {
-                Format::Human
-            }
+            Verb::Demo(_)
+            | Verb::Replay(_)
+            | Verb::Scenario(_)
+            | Verb::CheckHistory(_)
+            | Verb::Determinism(_)
+            | Verb::Worker(_)
+            | Verb::Differ(_) => Format::Human,
         }
     }
 }

@@ -3,10 +3,13 @@
 //! [`run()`] runs one plan, [`campaign()`] one per seed. A [`Failure`] is a failing run, recorded: [`report`] explains it,
 //! [`trace_text`] tells it event by event, and its command runs it again. [`Record`] is what machines read of all this.
 
+pub mod apart;
 mod campaign;
+mod caught;
 mod causes;
 mod choice;
 mod command;
+pub mod determinism;
 mod differ;
 mod failure;
 mod fold;
@@ -24,7 +27,9 @@ mod traces;
 mod why;
 mod words;
 
-pub use campaign::{Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign};
+pub use campaign::{
+    Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign, campaign_apart,
+};
 pub use causes::causes;
 pub use command::print_command;
 pub use differ::{Compared, differ};
