@@ -13,6 +13,7 @@ mod exit;
 mod files;
 mod given;
 mod interrupt;
+mod isolation;
 mod patched;
 mod progress;
 mod rebuild;
@@ -21,6 +22,7 @@ mod screen;
 mod telling;
 mod typed;
 mod verb;
+mod worker;
 
 pub use exit::Exit;
 pub use runner::{Extra, main, main_with};

@@ -2,7 +2,7 @@
 
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
-use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario};
+use crate::verb::{bench, check_history, demo, determinism, fuzz, mutants, replay, scenario, worker};
 use crate::{Exit, Screen, Systems, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -80,6 +80,8 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exi
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
         Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
+        Verb::Determinism(typed) => determinism::run(&typed, systems, &screen),
+        Verb::Worker(typed) => worker::run(&typed, systems),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario};
+use crate::verb::{bench, check_history, demo, determinism, fuzz, mutants, replay, scenario, worker};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -29,6 +29,8 @@ pub(crate) enum Verb {
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
     Bench(bench::Typed),
+    Determinism(determinism::Typed),
+    Worker(worker::Typed),
 }
 
 const EXIT_CODES: &str = "\
@@ -45,6 +47,8 @@ impl Verb {
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
+            Verb::Determinism(typed) => typed.restricted.needs_bugs(),
+            Verb::Worker(typed) => typed.restricted.needs_bugs(),
             Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) => false,
         }
     }
@@ -63,7 +67,12 @@ impl Verb {
             Verb::Fuzz(typed) => typed.format.message_format,
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
-            Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) | Verb::CheckHistory(_) => Format::Human,
+            Verb::Demo(_)
+            | Verb::Replay(_)
+            | Verb::Scenario(_)
+            | Verb::CheckHistory(_)
+            | Verb::Determinism(_)
+            | Verb::Worker(_) => Format::Human,
         }
     }
 }

@@ -3,11 +3,14 @@
 //! [`run()`] runs one plan, [`campaign()`] one per seed. A [`Failure`] is a failing run, recorded: [`report`] explains it,
 //! [`trace_text`] tells it event by event, and its command runs it again. [`Record`] is what machines read of all this.
 
+pub mod apart;
 mod around;
 mod campaign;
+mod caught;
 mod causes;
 mod choice;
 mod command;
+pub mod determinism;
 mod failure;
 mod fold;
 mod order;
@@ -25,7 +28,9 @@ mod why;
 mod words;
 
 pub use around::{Around, run_around};
-pub use campaign::{Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign};
+pub use campaign::{
+    Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign, campaign_apart,
+};
 pub use causes::causes;
 pub use command::print_command;
 pub use failure::{Failure, FailureKind, FailureRecord, OWN_BUG};
