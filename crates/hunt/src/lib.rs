@@ -4,6 +4,7 @@
 //! [`trace_text`] tells it event by event, and its command runs it again. [`Record`] is what machines read of all this.
 
 pub mod apart;
+mod around;
 mod campaign;
 mod caught;
 mod causes;
@@ -27,6 +28,7 @@ mod traces;
 mod why;
 mod words;
 
+pub use around::{Around, run_around};
 pub use campaign::{
     Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign, campaign_apart,
 };
