@@ -38,6 +38,8 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         figures: Figures::default(),
         marks: Vec::new(),
         unfired: Vec::new(),
+        unmet: Vec::new(),
+        role: None,
         faulty: Span::ZERO,
         trace: Some(trace),
     }

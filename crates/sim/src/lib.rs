@@ -14,6 +14,7 @@ mod names;
 mod node;
 mod options;
 mod panics;
+mod pins;
 mod queue;
 mod script;
 mod system;
@@ -26,8 +27,8 @@ mod world;
 pub use cluster::Cluster;
 pub use digest::{Digest, Digester, TraceHash};
 pub use disk::{
-    CrashLoss, CrashStates, Disk, DiskContract, DiskCounts, DiskError, DiskFaults, DiskTiming, DiskTrouble,
-    FaultBudget, FileId, Sync, Ticket,
+    CrashLoss, CrashStates, DISK_DECISIONS, Disk, DiskContract, DiskCounts, DiskError, DiskFaults,
+    DiskTiming, DiskTrouble, FaultBudget, FileId, Sync, Ticket,
 };
 pub use draw::{Draw, Key, Keys, Site};
 pub use effects::{Effect, Effects};
@@ -35,6 +36,7 @@ pub use id::{CLIENTS_MAX, Link, NodeId, SERVERS_MAX, SLOTS};
 pub use monitor::{Monitor, Phase, Progress, Seen, Unchecked, What};
 pub use node::{Boot, Input, Kind, Message, Node, OpId, Role, Timer};
 pub use options::{OptionSpec, Options, Values, parse_span};
+pub use pins::{Decision, DrawSite, Fate, Pin, Rest};
 pub use script::{
     Action, Condition, Limits, Losing, Network, Pattern, Ratio, Script, Settle, Step, Target, Trigger,
 };

@@ -6,13 +6,16 @@
 use crate::disk::{DiskTiming, FaultBudget};
 use crate::id::NodeId;
 use crate::node::Role;
+use crate::pins::{Pin, Rest};
 use crate::time::{Span, Time};
 
 /// Everything a world needs to run, apart from the options of the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// Fills whatever the script leaves open.
+    /// Fills whatever the script leaves open, unless `rest` says that nothing is drawn; it is 0 then.
     pub seed: u64,
+    /// Whether what the script leaves open is drawn at all.
+    pub rest: Rest,
     /// Number of servers, 1 to [`crate::SERVERS_MAX`].
     pub servers: usize,
     /// Number of clients, 0 to [`crate::CLIENTS_MAX`].
@@ -23,6 +26,8 @@ pub struct Script {
     pub disk: DiskTiming,
     /// Faults, operations and deviations.
     pub steps: Vec<Step>,
+    /// Single decisions that are not left to the seed.
+    pub pins: Vec<Pin>,
     /// When faults end and settling begins.
     pub horizon: Span,
     /// What settling is like.
@@ -230,11 +235,13 @@ impl Default for Script {
     fn default() -> Script {
         Script {
             seed: 0,
+            rest: Rest::Drawn,
             servers: 3,
             clients: 0,
             network: Network::default(),
             disk: DiskTiming::default(),
             steps: Vec::new(),
+            pins: Vec::new(),
             horizon: Span::from_millis(2_000),
             settle: Settle {
                 limit: Span::from_millis(4_000),
@@ -271,7 +278,9 @@ impl Script {
                 true => Ok(()),
                 false => Err(format!("step {} names {node}, which is not in the cluster", at + 1)),
             })
-        })
+        })?;
+        let strangers = self.pins.iter().flat_map(Pin::nodes).find(|&node| !self.has(node));
+        strangers.map_or(Ok(()), |node| Err(format!("a pin names {node}, which is not in the cluster")))
     }
 
     /// Which servers' disks may lie or rot; it follows from the script alone.

@@ -3,6 +3,7 @@
 use crate::digest::TraceHash;
 use crate::disk::DiskCounts;
 use crate::id::NodeId;
+use crate::node::Role;
 use crate::time::{Span, Time};
 use crate::trace::Trace;
 use std::fmt;
@@ -77,6 +78,16 @@ impl Verdict {
     /// Whether nothing was found.
     pub fn is_pass(&self) -> bool {
         *self == Verdict::Pass
+    }
+
+    /// The node it is about, if it is one.
+    pub fn node(&self) -> Option<NodeId> {
+        match self {
+            Verdict::Violated(violation) => violation.node,
+            Verdict::Crashed { node, .. } => Some(*node),
+            Verdict::Exhausted { node, .. } => *node,
+            Verdict::Pass | Verdict::Nondeterministic => None,
+        }
     }
 
     /// The name it is reported under: the rule, or `panic`, `limit` or `nondeterministic`.
@@ -203,6 +214,10 @@ pub struct Outcome {
     pub marks: Vec<&'static str>,
     /// Steps of the script that never began, never ended or never met what they are about, by position.
     pub unfired: Vec<usize>,
+    /// Pins that no decision met, by position.
+    pub unmet: Vec<usize>,
+    /// The role of the node the verdict is about, at the end; none if it is about no node or that node is down.
+    pub role: Option<Role>,
     /// Time spent before settling.
     pub faulty: Span,
     /// The trace, if it was recorded.

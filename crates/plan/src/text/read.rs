@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn node_of(&mut self, word: &Word, text: &str) -> Result<NodeId, LineError> {
+    pub(super) fn node_of(&mut self, word: &Word, text: &str) -> Result<NodeId, LineError> {
         match text.parse::<NodeId>() {
             Ok(node) => {
                 self.nodes.push((self.words.column(word), node));
@@ -387,6 +387,7 @@ pub(super) fn is_name(text: &str) -> bool {
 pub(super) fn needs_quotes(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     !is_plain(text)
+        || first == super::pin::PIN
         || SETTINGS.contains(&first)
         || STEPS.contains(&first)
         || text.split_whitespace().any(|word| word == "at" || word == "|")

@@ -4,8 +4,8 @@ use super::*;
 use crate::testing::POND;
 use proptest::prelude::*;
 use whitewater_sim::{
-    Action, Condition, DiskFaults, DiskTiming, Limits, Losing, Network, Pattern, Ratio, Role, Settle, Span,
-    Step, Target, Time, Trigger,
+    Action, Condition, Decision, DiskFaults, DiskTiming, Fate, Limits, Losing, Network, Pattern, Ratio, Rest,
+    Role, Settle, Span, Step, Target, Time, Trigger,
 };
 
 fn node(name: &str) -> NodeId {
@@ -237,6 +237,14 @@ fn every_error_points_at_its_word_and_says_how_to_mend_it() {
         "lies 3/2",
         "disk-faults",
         "disk-faults n1",
+        "pin",
+        "pin n1->n2 MsgApp #1 after 3ms",
+        "pin n1->n2 MsgApp key 0x1f #1 after 3ms",
+        "pin n1->n2 MsgApp key 1f 1 after 3ms",
+        "pin n1->n2 MsgApp key 1f #1 soon",
+        "pin timer election n1 #1",
+        "pin draw timeout n4 #1 to 3",
+        "pin disk n1 sync-fail #1 to 1",
         "rot 1/1000 | a note",
         "limits memory 5",
         "",
@@ -344,6 +352,50 @@ fn steps() -> BoxedStrategy<Step> {
         .boxed()
 }
 
+fn pins() -> BoxedStrategy<Pin> {
+    let names = || prop_oneof!["[A-Z][a-zA-Z]{0,6}", "[a-z][a-z-]{0,8}", texts()];
+    let fates = prop_oneof![
+        Just(Fate::Lost),
+        (spans(), prop::option::of(spans())).prop_map(|(after, again)| Fate::Arrives { after, again }),
+    ];
+    let numbers = || (1..=u32::MAX, any::<u32>());
+    let decisions = prop_oneof![
+        (nodes(), nodes(), names(), any::<u64>(), numbers(), fates).prop_map(
+            |(from, to, name, key, (start, number), fate)| Decision::Message {
+                from,
+                to,
+                name,
+                key,
+                start,
+                number,
+                fate
+            }
+        ),
+        (nodes(), names(), prop::option::of(nodes()), numbers(), spans()).prop_map(
+            |(node, name, peer, (start, number), span)| Decision::Timer {
+                node,
+                name,
+                peer,
+                start,
+                number,
+                span
+            }
+        ),
+        (nodes(), names(), numbers(), any::<u64>()).prop_map(|(node, site, (start, number), value)| {
+            Decision::Draw { node, site, start, number, value }
+        }),
+        (nodes(), any::<u32>(), any::<u64>()).prop_map(|(node, number, bits)| Decision::Crash {
+            node,
+            number,
+            bits
+        }),
+        (nodes(), prop::sample::select(whitewater_sim::DISK_DECISIONS), any::<u64>(), any::<u64>()).prop_map(
+            |(node, what, number, value)| Decision::Disk { node, what: what.to_owned(), number, value }
+        ),
+    ];
+    (decisions, prop::option::of(texts())).prop_map(|(decision, note)| Pin { decision, note }).boxed()
+}
+
 fn disks() -> BoxedStrategy<DiskTiming> {
     let range = || (spans(), spans()).prop_map(|(a, b)| (a.min(b), a.max(b)));
     // What is left out of a text has to be drawn often enough.
@@ -383,25 +435,34 @@ fn scripts() -> BoxedStrategy<Script> {
     let shares = any::<[u16; 3]>();
     let limits = (1..u64::MAX, 1..u32::MAX, 1..u32::MAX, spans());
     let settle = (spans(), spans(), any::<bool>());
-    let steps = prop::collection::vec(steps(), 0..6);
-    (any::<u64>(), range(), disks(), shares, (spans(), spans()), settle, limits, steps)
-        .prop_map(|(seed, delay, disk, shares, (horizon, reorder_window), settle, limits, steps)| Script {
-            seed,
-            servers: whitewater_sim::SERVERS_MAX,
-            clients: whitewater_sim::CLIENTS_MAX,
-            network: Network {
-                delay_low: delay.0,
-                delay_high: delay.1,
-                loss: Ratio(shares[0]),
-                duplicate: Ratio(shares[1]),
-                reorder: Ratio(shares[2]),
-                reorder_window,
-            },
-            disk,
-            steps,
-            horizon,
-            settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },
-            limits: Limits { events: limits.0, queue: limits.1 as usize, steps: limits.2, time: limits.3 },
+    let steps = (prop::collection::vec(steps(), 0..6), prop::collection::vec(pins(), 0..4));
+    (any::<Option<u64>>(), range(), disks(), shares, (spans(), spans()), settle, limits, steps)
+        .prop_map(|(seed, delay, disk, shares, (horizon, reorder_window), settle, limits, (steps, pins))| {
+            Script {
+                seed: seed.unwrap_or_default(),
+                rest: if seed.is_some() { Rest::Drawn } else { Rest::Fixed },
+                servers: whitewater_sim::SERVERS_MAX,
+                clients: whitewater_sim::CLIENTS_MAX,
+                network: Network {
+                    delay_low: delay.0,
+                    delay_high: delay.1,
+                    loss: Ratio(shares[0]),
+                    duplicate: Ratio(shares[1]),
+                    reorder: Ratio(shares[2]),
+                    reorder_window,
+                },
+                disk,
+                steps,
+                pins,
+                horizon,
+                settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },
+                limits: Limits {
+                    events: limits.0,
+                    queue: limits.1 as usize,
+                    steps: limits.2,
+                    time: limits.3,
+                },
+            }
         })
         .boxed()
 }

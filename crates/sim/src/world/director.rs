@@ -58,6 +58,7 @@ struct Bender {
 #[derive(Default)]
 pub(super) struct Bent {
     pub(super) lost: bool,
+    pub(super) lost_by_chance: bool,
     pub(super) delay: Span,
     pub(super) copy_after: Option<Span>,
 }
@@ -283,7 +284,7 @@ impl<N: Node> Director<N> {
                 Action::Duplicate(_, after) => bent.copy_after = Some(*after),
                 Action::Lossy(_, share) => {
                     let mut draw = Draw::from_value(fold(bits, *step as u64 | 1 << 32));
-                    bent.lost |= (draw.bits() as u16) < share.0;
+                    bent.lost_by_chance |= (draw.bits() as u16) < share.0;
                 }
                 _ => {}
             }

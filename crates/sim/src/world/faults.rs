@@ -290,11 +290,16 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         slot.incarnation += 1;
         let incarnation = slot.incarnation;
         let now = self.now;
+        let bits = self.around(node).disk.crash_bits(incarnation);
+        let kept = match (&mut self.book, losing) {
+            (_, Losing::Unsynced) => None,
+            (Some(book), Losing::Some) => book.crash(node, bits),
+            (None, Losing::Some) => Some(bits),
+        };
         let around = self.around(node);
         around.timers.forget();
         around.busy_until = now;
-        let bits = around.disk.crash_bits(incarnation);
-        let loss = around.disk.crash(&mut Draw::from_value(bits), losing == Losing::Unsynced);
+        let loss = around.disk.crash(&mut Draw::from_value(kept.unwrap_or_default()), kept.is_none());
         self.counters.unsynced_lost += u64::from(loss.changes > 0 && !self.cycling);
         self.hash.word(loss.bytes);
         let event = match loss.changes {

@@ -19,6 +19,7 @@ use crate::id::{NodeId, SERVERS_MAX, SLOTS};
 use crate::monitor::Monitor;
 use crate::names::{Names, WINDOW_LOG2};
 use crate::node::Node;
+use crate::pins::{PinBook, Rest};
 use crate::queue::Queue;
 use crate::script::{Network, Script};
 use crate::time::{Span, Time};
@@ -37,8 +38,18 @@ struct Packet<N: Node> {
     digest: u64,
     sent: Time,
     cause: EventId,
-    /// Whether it is the second copy of another; copies are not copied again.
-    copy: bool,
+    copying: Copying,
+}
+
+/// Whether a message arrives a second time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copying {
+    /// Drawn as it arrives.
+    Drawn,
+    /// Decided by its sending: `bits` is how many nanoseconds later plus one, or 0 if it does not.
+    Decided,
+    /// It is a second copy; copies are not copied again.
+    Done,
 }
 
 /// Something that waits for its time.
@@ -99,6 +110,8 @@ pub struct World<N: Node, M: Monitor<N>> {
     marks: Vec<&'static str>,
     events: u32,
     verdict: Option<Verdict>,
+    /// Only if something is pinned, nothing is drawn, or a trace is recorded.
+    book: Option<Box<PinBook>>,
     cycling: bool,
     trace: Option<Trace>,
 }
@@ -114,11 +127,18 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let cluster = Cluster::new(script.servers, script.clients);
         let keys = Keys::new(script.seed);
         let budget = script.fault_budget();
+        let pinned = record || !script.pins.is_empty() || script.rest == Rest::Fixed;
+        let new_book = || PinBook::new(&script.pins, script.rest, script.servers, record);
+        let book = pinned.then(|| Box::new(new_book()));
         let mut around: Vec<Option<Surroundings<N>>> = (0..SLOTS).map(|_| None).collect();
         for node in cluster.nodes() {
             let entity = node.index() as u32;
+            let mut disk = Disk::new(budget.disk_of(node, script.disk), keys.key(Site::DISK, entity));
+            if let Some(book) = &book {
+                disk.pin(book.of_disk(node), book.is_fixed(), record);
+            }
             around[node.index()] = Some(Surroundings {
-                disk: Disk::new(budget.disk_of(node, script.disk), keys.key(Site::DISK, entity)),
+                disk,
                 busy_until: Time::ZERO,
                 timers: Timers::new(keys.key(Site::TIMER, entity)),
                 draws: NodeDraws::new(keys.key(Site::NODE, entity)),
@@ -144,6 +164,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             marks: Vec::new(),
             events: 0,
             verdict: None,
+            book,
             cycling: false,
             trace: record.then(Trace::default),
         })
@@ -232,6 +253,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     fn finish(mut self) -> Outcome {
         self.record_final_states();
         self.around.iter().flatten().for_each(|around| self.counters.disks.add(around.disk.counts()));
+        let role = self.verdict.as_ref().and_then(Verdict::node).and_then(|node| self.cluster.role(node));
+        let unmet = self.close_book();
         let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
         Outcome {
             verdict: self.verdict.unwrap_or(Verdict::Pass),
@@ -241,9 +264,24 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             figures: self.monitor.figures(),
             marks: self.marks,
             unfired: self.director.unfired(),
+            unmet,
+            role,
             faulty,
             trace: self.trace,
         }
+    }
+
+    /// Gives the pins that were not met, and the trace the decisions that were made.
+    fn close_book(&mut self) -> Vec<usize> {
+        let Some(mut book) = self.book.take() else { return Vec::new() };
+        for node in self.cluster.nodes() {
+            let (met, tape) = self.around(node).disk.pinned();
+            book.add_disk(node, &met, &tape);
+        }
+        if let (Some(trace), Some(tape)) = (&mut self.trace, book.tape.take()) {
+            trace.decisions = tape.into_pins();
+        }
+        book.unmet()
     }
 
     /// Servers, by position.

@@ -131,12 +131,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         if self.verdict.is_some() {
             return;
         }
-        let node = match &verdict {
-            Verdict::Violated(violation) => violation.node,
-            Verdict::Crashed { node, .. } => Some(*node),
-            Verdict::Exhausted { node, .. } => *node,
-            _ => None,
-        };
+        let node = verdict.node();
         let rule = verdict.rule();
         let id = self.record(EventKind::Violation, node, cause, None, format_args!("{rule}"));
         self.remark(verdict.to_string());

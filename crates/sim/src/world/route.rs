@@ -1,11 +1,12 @@
 //! The network: what becomes of a message between its sender and its receiver.
 
-use super::{Packet, Pending, World};
+use super::{Copying, Packet, Pending, World};
 use crate::digest::{Digest, Digester};
 use crate::draw::{Draw, fold, scale, spread};
 use crate::id::{Link, NodeId};
 use crate::monitor::Monitor;
 use crate::node::{Message, Node};
+use crate::pins::Decided;
 use crate::script::{Condition, Ratio};
 use crate::time::Span;
 use crate::trace::{EventId, EventKind};
@@ -35,6 +36,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let mut fate = Fate::Goes;
         if hits(bits, self.network.loss) {
             fate = Fate::Lost;
+        }
+        let (mut bits, mut copying) = (bits, Copying::Drawn);
+        if self.book.is_some() {
+            (bits, copying) = self.look_up(from, to, &message, bits, &mut delay, &mut fate);
         }
         if self.director.bends_messages() {
             delay = self.bend(from, to, &message, (bits, digest), delay, &mut fate, cause);
@@ -67,10 +72,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.record_message(EventKind::Cut, Some(from), cause, from, to, &message, "the link is cut")
             }
         };
+        if let Some(book) = &mut self.book {
+            book.sent(event);
+        }
         let watched = self.director.watches_leaves().then(|| self.subject_of(from, to, &message));
         if fate == Fate::Goes {
-            let packet =
-                Packet { from, to, message, bits, digest, sent: self.now, cause: event, copy: false };
+            let packet = Packet { from, to, message, bits, digest, sent: self.now, cause: event, copying };
             self.queue.push(self.now + delay, Pending::Packet(packet));
         }
         if let Some(subject) = watched {
@@ -78,6 +85,29 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 Condition::Leaves(pattern) => Some(pattern),
                 _ => None,
             });
+        }
+    }
+
+    /// Asks the book what becomes of a message; gives bits for its packet.
+    #[cold]
+    fn look_up(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        message: &N::Message,
+        bits: u64,
+        delay: &mut Span,
+        fate: &mut Fate,
+    ) -> (u64, Copying) {
+        let incarnation = self.cluster.incarnation(from);
+        let drawn = Decided { lost: *fate == Fate::Lost, delay: *delay, again: None };
+        let book = self.book.as_mut().expect("asked for only if there is one");
+        let decided = book.message((from, to), message, incarnation, drawn, self.network.delay_low);
+        *delay = decided.delay;
+        *fate = if decided.lost { Fate::Lost } else { Fate::Goes };
+        match decided.again {
+            None => (bits, Copying::Drawn),
+            Some(again) => (again.map_or(0, |after| after.nanos() + 1), Copying::Decided),
         }
     }
 
@@ -124,7 +154,11 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             return None;
         }
         // Decided here and not at sending: a copy meets the partitions of its own time.
-        if !packet.copy && self.network.duplicate != Ratio::NEVER {
+        if packet.copying == Copying::Decided && packet.bits > 0 {
+            if let Some(message) = packet.message.duplicate() {
+                self.copy(&packet, message, Span::from_nanos(packet.bits - 1));
+            }
+        } else if packet.copying == Copying::Drawn && self.network.duplicate != Ratio::NEVER {
             let mut draw = Draw::from_value(packet.bits);
             if hits(draw.bits(), self.network.duplicate)
                 && let Some(message) = packet.message.duplicate()
@@ -140,7 +174,11 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     fn copy(&mut self, packet: &Packet<N>, message: N::Message, delay: Span) {
         self.counters.duplicated += 1;
         let Packet { from, to, bits, digest, sent, cause, .. } = *packet;
-        let copy = Packet { from, to, message, bits, digest, sent, cause, copy: true };
+        if let Some(book) = &mut self.book {
+            book.copied(cause, delay);
+        }
+        let copying = Copying::Done;
+        let copy = Packet { from, to, message, bits, digest, sent, cause, copying };
         self.queue.push(self.now + delay, Pending::Packet(copy));
     }
 
@@ -159,14 +197,19 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let subject = self.subject_of(from, to, message);
         let bent = self.director.bend(&subject, fold(bits, 0xe703_7ed1_a0b4_28db));
         delay = delay + bent.delay;
-        if bent.lost {
+        let fixed = self.book.as_ref().is_some_and(|book| book.is_fixed());
+        if bent.lost || (bent.lost_by_chance && !fixed) {
             *fate = Fate::Lost;
+        }
+        if let Some(book) = self.book.as_mut().filter(|_| bent.lost_by_chance && !fixed) {
+            book.lost();
         }
         if let Some(after) = bent.copy_after
             && let Some(copy) = message.duplicate()
         {
             self.counters.duplicated += 1;
-            let packet = Packet { from, to, message: copy, bits, digest, sent: self.now, cause, copy: true };
+            let copying = Copying::Done;
+            let packet = Packet { from, to, message: copy, bits, digest, sent: self.now, cause, copying };
             self.queue.push(self.now + delay + after, Pending::Packet(packet));
         }
         delay

@@ -28,7 +28,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// A packet arrives.
     pub(super) fn deliver(&mut self, packet: Packet<N>) {
         let Some(packet) = self.arrive(packet) else { return };
-        let Packet { from, to, message, bits: _, digest, sent, cause, copy: _ } = packet;
+        let Packet { from, to, message, bits: _, digest, sent, cause, copying: _ } = packet;
         self.counters.deliveries += 1;
         self.hash.word(self.now.nanos());
         self.hash.word(digest.rotate_left(to.index() as u32));
@@ -152,6 +152,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             outbox: &mut self.outbox,
             draws: &mut around.draws,
             window,
+            book: self.book.as_deref_mut(),
+            incarnation: self.cluster.slots[node.index()].incarnation,
         };
         let slot = &mut self.cluster.slots[node.index()];
         let result = match input {
@@ -220,7 +222,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 Effect::Send { to, message } => self.send(node, to, message, event),
                 Effect::SetTimer { timer, low, high } => {
                     let (now, window) = (self.now, self.window());
-                    let queued = self.around(node).timers.set(timer, now, window, low, high);
+                    let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
+                    let book = &mut self.book;
+                    let queued = around.timers.set(timer, now, window, low, high, |drawn| match book {
+                        None => drawn,
+                        Some(book) => book.timer(node, &timer, incarnation, (low, high), drawn),
+                    });
                     if let Some((at, place, generation)) = queued {
                         self.queue.push(at, Pending::Timer { node, place, generation, cause: event });
                     }

@@ -1,0 +1,73 @@
+//! The tape of a recorded run: every decision that was made, as the pin that would make it again.
+
+use super::{Decision, Fate, Pin};
+use crate::node::Message;
+use crate::time::Span;
+use crate::trace::EventId;
+
+/// Decisions in the order in which they were made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tape {
+    pins: Vec<Pin>,
+    /// What a run without a seed decides by itself.
+    usual: Vec<Usual>,
+    /// Which event sent the message of a decision, in order.
+    sent: Vec<(EventId, usize)>,
+}
+
+/// What a run without a seed decides by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Usual {
+    /// The same.
+    This,
+    /// Something else.
+    Another,
+    /// That the message arrives once, after this delay.
+    Arrives(Span),
+}
+
+impl Tape {
+    pub(crate) fn push(&mut self, decision: Decision, usual: bool) {
+        self.pins.push(Pin::new(decision));
+        self.usual.push(if usual { Usual::This } else { Usual::Another });
+    }
+
+    pub(crate) fn message(&mut self, decision: Decision, message: &impl Message, shortest: Span) {
+        self.pins.push(Pin { decision, note: Some(message.to_string()) });
+        self.usual.push(Usual::Arrives(shortest));
+    }
+
+    /// The newest message was sent by this event.
+    pub(crate) fn sent(&mut self, event: EventId) {
+        self.sent.push((event, self.pins.len() - 1));
+    }
+
+    /// Changes the fate of the newest message.
+    pub(crate) fn amend(&mut self, change: impl FnOnce(&mut Fate)) {
+        if let Some(Pin { decision: Decision::Message { fate, .. }, .. }) = self.pins.last_mut() {
+            change(fate);
+        }
+    }
+
+    /// The message that an event sent has arrived, and a copy follows.
+    pub(crate) fn copied(&mut self, sent_by: EventId, later: Span) {
+        let Ok(at) = self.sent.binary_search_by_key(&sent_by, |(event, _)| *event) else { return };
+        if let Decision::Message { fate: Fate::Arrives { again, .. }, .. } =
+            &mut self.pins[self.sent[at].1].decision
+        {
+            *again = Some(later);
+        }
+    }
+
+    /// The decisions that a run without a seed would not make by itself.
+    pub(crate) fn into_pins(self) -> Vec<Pin> {
+        let pins = self.pins.into_iter().zip(self.usual);
+        let unusual = pins.filter(|(pin, usual)| match (&pin.decision, *usual) {
+            (Decision::Message { fate, .. }, Usual::Arrives(after)) => {
+                *fate != Fate::Arrives { after, again: None }
+            }
+            (_, usual) => usual == Usual::Another,
+        });
+        unusual.map(|(pin, _)| pin).collect()
+    }
+}

@@ -1,0 +1,117 @@
+//! Pins: a run with its decisions pinned needs no seed, and a decision is met by its name.
+
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Manner, at, n, order, run, run_as, short, step};
+use whitewater_sim::*;
+
+/// A script in which everything is left to the seed.
+fn wild(seed: u64) -> Script {
+    let lossy = Pattern { from: Some(n(1)), ..Pattern::default() };
+    let steps = vec![
+        step(
+            at(20),
+            Action::Crash { node: Target::Node(n(2)), losing: Losing::Some, at_call: 0 },
+            Some(at(50)),
+        ),
+        step(at(60), Action::Lossy(lossy, Ratio::of(1, 4)), Some(at(90))),
+        order(at(30), n(1), "write 7"),
+        order(at(70), n(3), "write 9"),
+        order(at(80), n(3), "draw"),
+    ];
+    let mut script = Script { seed, ..short(steps) };
+    script.network = Network {
+        loss: Ratio::of(1, 20),
+        duplicate: Ratio::of(1, 10),
+        reorder: Ratio::of(1, 10),
+        reorder_window: Span::from_millis(15),
+        ..Network::default()
+    };
+    script.disk = DiskTiming { low: Span::from_micros(10), high: Span::from_millis(3), ..script.disk };
+    script
+}
+
+/// The script with every decision of its run pinned and no seed.
+fn pinned(script: &Script, outcome: &Outcome) -> Script {
+    let pins = outcome.trace.as_ref().unwrap().decisions.clone();
+    let network = Network {
+        loss: Ratio::NEVER,
+        duplicate: Ratio::NEVER,
+        reorder: Ratio::NEVER,
+        delay_high: script.network.delay_low,
+        ..script.network
+    };
+    Script { seed: 0, rest: Rest::Fixed, pins, network, ..script.clone() }
+}
+
+#[test]
+fn a_run_with_its_decisions_pinned_is_the_same_run_without_a_seed() {
+    for seed in 0..40 {
+        let script = wild(seed);
+        let drawn = run(&script);
+        let again = run(&pinned(&script, &drawn));
+        assert_eq!(again.hash, drawn.hash, "seed {seed}");
+        assert_eq!(again.unmet, [], "seed {seed}");
+        assert!(!pinned(&script, &drawn).pins.is_empty());
+    }
+}
+
+#[test]
+fn without_a_seed_and_pins_a_run_draws_nothing() {
+    let fixed = |seed| {
+        let outcome = run(&Script { rest: Rest::Fixed, ..wild(seed) });
+        assert_eq!(outcome.trace.unwrap().decisions, []);
+        assert_eq!((outcome.counters.dropped, outcome.counters.duplicated), (0, 0));
+        outcome.hash
+    };
+    assert_eq!(fixed(1), fixed(2));
+}
+
+fn ping(number: u32, fate: Fate) -> Pin {
+    let name = "Ping".to_owned();
+    Pin::new(Decision::Message { from: n(1), to: n(2), name, key: 1, start: 1, number, fate })
+}
+
+#[test]
+fn code_that_draws_more_still_meets_a_pin_at_its_message() {
+    let late = ping(2, Fate::Arrives { after: Span::from_millis(77), again: None });
+    let script = Script { rest: Rest::Fixed, pins: vec![late], ..short(vec![]) };
+    let plain = run(&script);
+    let other = run_as(&script, Manner { extra_draw: true, ..Manner::default() });
+    assert_eq!((&plain.unmet, &other.unmet), (&vec![], &vec![]));
+    assert_eq!(plain.hash, other.hash, "the run is the same, too: nothing is drawn in it");
+}
+
+#[test]
+fn a_pin_that_nothing_meets_is_told() {
+    let script = Script { pins: vec![ping(1, Fate::Lost), ping(9_999, Fate::Lost)], ..short(vec![]) };
+    let outcome = run(&script);
+    assert_eq!(outcome.unmet, [1]);
+    assert_eq!(outcome.counters.dropped, 1);
+}
+
+#[test]
+fn a_pinned_copy_arrives_when_it_says() {
+    let again = Fate::Arrives { after: Span::from_millis(2), again: Some(Span::from_millis(5)) };
+    let outcome = run(&Script { rest: Rest::Fixed, pins: vec![ping(1, again)], ..short(vec![]) });
+    assert_eq!(outcome.counters.duplicated, 1);
+    let events = &outcome.trace.as_ref().unwrap().events;
+    let sent = events.iter().find(|e| e.kind == EventKind::Send && e.text == "n1->n2 Ping(1)").unwrap();
+    let came = events
+        .iter()
+        .filter(|e| e.kind == EventKind::Recv && e.cause == sent.id)
+        .map(|e| e.time.since(sent.time));
+    assert_eq!(came.collect::<Vec<_>>(), [Span::from_millis(2), Span::from_millis(7)]);
+}
+
+#[test]
+fn a_pinned_disk_does_what_the_pin_says_at_that_call_only() {
+    let fails = |number| {
+        let what = "sync-fails".to_owned();
+        Pin::new(Decision::Disk { node: n(1), what, number, value: 1 })
+    };
+    let outcome = run(&Script { pins: vec![fails(2), fails(500)], ..short(vec![]) });
+    assert_eq!((outcome.counters.disks.syncs_failed, outcome.unmet), (1, vec![1]));
+}
