@@ -49,6 +49,10 @@ pub trait System: Sync {
     fn check_operation(&self, text: &str) -> Result<(), String>;
     /// Names that scripts may use in patterns: message kinds, then timers.
     fn names(&self) -> (&'static [&'static str], &'static [&'static str]);
+    /// Numbers of its nodes that scripts may wait for, see [`crate::Node::figure`].
+    fn figures(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Runs a script; records a trace if asked to.
     ///
     /// # Errors

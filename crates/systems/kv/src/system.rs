@@ -6,6 +6,7 @@ use crate::message::KINDS;
 use crate::monitor::KvMonitor;
 use crate::node::KvNode;
 use crate::options::{SPECS, Settings};
+use crate::server::FIGURES;
 use crate::timer::KvTimer;
 use whitewater_sim::{
     DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
@@ -101,6 +102,10 @@ impl System for Kv {
 
     fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
         (KINDS, KvTimer::NAMES)
+    }
+
+    fn figures(&self) -> &'static [&'static str] {
+        FIGURES
     }
 
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {

@@ -25,6 +25,7 @@ use crate::timer::KvTimer;
 use dead::Reopening;
 use std::fmt;
 use storing::Writing;
+pub(crate) use view::FIGURES;
 use whitewater_check::Refusal;
 use whitewater_raft::{ConfState, Config, RawNode, ReadMode, Ready};
 use whitewater_sim::{Boot, DrawSite, Effects, Input, LocalTime, NodeId, Span};
