@@ -17,6 +17,8 @@ mod progress;
 mod rebuild;
 mod runner;
 mod screen;
+mod shrinking;
+mod store;
 mod telling;
 mod typed;
 mod verb;

@@ -1,6 +1,6 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, demo, fuzz, mutants, replay, scenario};
+use crate::verb::{bench, demo, fuzz, mutants, replay, scenario, shrink};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -25,6 +25,7 @@ pub(crate) enum Verb {
     Demo(demo::Typed),
     Fuzz(fuzz::Typed),
     Replay(replay::Typed),
+    Shrink(shrink::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
     Bench(bench::Typed),
@@ -41,6 +42,7 @@ impl Verb {
         match self {
             Verb::Fuzz(typed) => typed.restricted.needs_bugs(),
             Verb::Replay(typed) => typed.needs_bugs(systems),
+            Verb::Shrink(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
             Verb::Demo(_) | Verb::Bench(_) => false,
@@ -53,7 +55,7 @@ impl Verb {
             Verb::Fuzz(typed) => typed.format.message_format,
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
-            Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) => Format::Human,
+            Verb::Demo(_) | Verb::Replay(_) | Verb::Shrink(_) | Verb::Scenario(_) => Format::Human,
         }
     }
 }

@@ -41,6 +41,7 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         unmet: Vec::new(),
         role: None,
         faulty: Span::ZERO,
+        decisions: Vec::new(),
         trace: Some(trace),
     }
 }

@@ -60,7 +60,8 @@ pub struct Ratio(pub u16);
 /// What settling is like: the time after the faults, in which progress is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settle {
-    /// Longest time to wait for what is owed, counted twice: before and after the power cycle.
+    /// Longest time to wait for what is owed, counted twice: before and after the power cycle. 0: the run ends at the
+    /// horizon, and nothing is owed.
     pub limit: Span,
     /// Longest one-way delay while settling.
     pub delay_high: Span,
@@ -317,8 +318,12 @@ impl Script {
         strangers.map_or(Ok(()), |node| Err(format!("a pin names {node}, which is not in the cluster")))
     }
 
-    /// Which servers' disks may lie or rot; it follows from the script alone.
+    /// Which servers' disks may lie or rot; it follows from the script alone. Without a seed they are those of which a
+    /// pin says that they do.
     pub fn fault_budget(&self) -> FaultBudget {
+        if self.rest == Rest::Fixed {
+            return FaultBudget::of_nodes(self.pins.iter().filter_map(Pin::struck));
+        }
         FaultBudget::draw(self.seed, self.servers, self.disk.faults)
     }
 

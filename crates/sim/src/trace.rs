@@ -2,7 +2,6 @@
 
 use crate::id::NodeId;
 use crate::node::Role;
-use crate::pins::Pin;
 use crate::time::Time;
 use std::fmt;
 
@@ -139,9 +138,6 @@ pub struct Trace {
     pub final_states: Vec<(NodeId, String)>,
     /// The event at which a rule was found broken.
     pub violation: Option<EventId>,
-    /// The decisions of the run that a run without a seed would not make by itself, in order; with them pinned it is
-    /// the same run.
-    pub decisions: Vec<Pin>,
 }
 
 impl Trace {

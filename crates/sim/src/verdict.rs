@@ -4,6 +4,7 @@ use crate::digest::TraceHash;
 use crate::disk::DiskCounts;
 use crate::id::NodeId;
 use crate::node::Role;
+use crate::pins::Pin;
 use crate::time::{Span, Time};
 use crate::trace::Trace;
 use std::fmt;
@@ -220,6 +221,9 @@ pub struct Outcome {
     pub role: Option<Role>,
     /// Time spent before settling.
     pub faulty: Span,
+    /// If a trace was recorded: the decisions that a run without a seed would not make by itself, in order. With them
+    /// pinned it is the same run.
+    pub decisions: Vec<Pin>,
     /// The trace, if it was recorded.
     pub trace: Option<Trace>,
 }

@@ -35,7 +35,7 @@ fn wild(seed: u64) -> Script {
 
 /// The script with every decision of its run pinned and no seed.
 fn pinned(script: &Script, outcome: &Outcome) -> Script {
-    let pins = outcome.trace.as_ref().unwrap().decisions.clone();
+    let pins = outcome.decisions.clone();
     let network = Network {
         loss: Ratio::NEVER,
         duplicate: Ratio::NEVER,
@@ -62,7 +62,7 @@ fn a_run_with_its_decisions_pinned_is_the_same_run_without_a_seed() {
 fn without_a_seed_and_pins_a_run_draws_nothing() {
     let fixed = |seed| {
         let outcome = run(&Script { rest: Rest::Fixed, ..wild(seed) });
-        assert_eq!(outcome.trace.unwrap().decisions, []);
+        assert_eq!(outcome.decisions, []);
         assert_eq!((outcome.counters.dropped, outcome.counters.duplicated), (0, 0));
         outcome.hash
     };

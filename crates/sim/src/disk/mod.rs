@@ -17,6 +17,7 @@ mod trouble;
 
 pub use description::{DiskContract, DiskFaults, DiskTiming, FaultBudget};
 pub use pins::DISK_DECISIONS;
+pub(crate) use pins::{Pinned, is_deceit};
 pub use states::CrashStates;
 pub use trouble::DiskTrouble;
 

@@ -41,6 +41,11 @@ const ADDRESSES: [u64; 14] = [
     address::CACHE_KEEPS,
 ];
 
+/// Whether a decision is one about what no answer of a disk tells.
+pub(crate) fn is_deceit(what: &str) -> bool {
+    matches!(what, "lies" | "write-lost" | "write-astray" | "rots")
+}
+
 /// The pins of one disk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DiskPins {
@@ -49,6 +54,15 @@ pub(crate) struct DiskPins {
     values: BTreeMap<(u64, u64), u64>,
     met: BTreeSet<(u64, u64)>,
     tape: Option<BTreeMap<(u64, u64), u64>>,
+}
+
+/// What became of the pins of a disk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pinned {
+    /// Those that were met: what and number.
+    pub(crate) met: Vec<(&'static str, u64)>,
+    /// Decisions that were made, if they are written down: what, number and value.
+    pub(crate) made: Vec<(&'static str, u64, u64)>,
 }
 
 impl DiskPins {
@@ -81,7 +95,8 @@ impl Disk {
         let address = |what: &str| Some(ADDRESSES[NAMES.iter().position(|name| *name == what)?]);
         let values = pins.filter_map(|(what, number, value)| Some(((address(what)?, number), value)));
         let values: BTreeMap<_, _> = values.collect();
-        if values.is_empty() && !(fixed && !self.plain) && !record {
+        let draws_nothing = self.plain || !fixed;
+        if draws_nothing && values.is_empty() && !record {
             return;
         }
         let tape = record.then(BTreeMap::new);
@@ -94,12 +109,13 @@ impl Disk {
         self.pins.as_ref().is_none_or(|pins| pins.values.is_empty())
     }
 
-    /// The pins that were met, as what and number, and the decisions that were written down.
-    pub(crate) fn pinned(&self) -> (Vec<(&'static str, u64)>, Vec<(&'static str, u64, u64)>) {
-        let Some(pins) = &self.pins else { return Default::default() };
+    /// What became of its pins, and the decisions that were written down.
+    pub(crate) fn pinned(&self) -> Pinned {
+        let Some(pins) = &self.pins else { return Pinned::default() };
         let name = |address: u64| NAMES[ADDRESSES.iter().position(|a| *a == address).expect("listed")];
         let met = pins.met.iter().map(|&(address, number)| (name(address), number)).collect();
-        let tape = pins.tape.iter().flatten();
-        (met, tape.map(|(&(address, number), &value)| (name(address), number, value)).collect())
+        let made = pins.tape.iter().flatten();
+        let made = made.map(|(&(address, number), &value)| (name(address), number, value)).collect();
+        Pinned { met, made }
     }
 }

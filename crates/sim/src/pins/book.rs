@@ -2,6 +2,7 @@
 
 use super::tape::Tape;
 use super::{Decision, DrawSite, Fate, Pin, Rest};
+use crate::disk::Pinned;
 use crate::draw::{fold, name_hash};
 use crate::id::NodeId;
 use crate::node::{Message, Timer};
@@ -259,14 +260,14 @@ impl PinBook {
     }
 
     /// Takes in which pins of a node's disk were met, and what it has written down.
-    pub(crate) fn add_disk(&mut self, node: NodeId, met: &[(&str, u64)], taped: &[(&str, u64, u64)]) {
+    pub(crate) fn add_disk(&mut self, node: NodeId, pinned: &Pinned) {
         for (at, pin) in self.pins.iter().enumerate() {
             if let Decision::Disk { node: of, what, number, .. } = &pin.decision {
-                self.met[at] |= *of == node && met.contains(&(what.as_str(), *number));
+                self.met[at] |= *of == node && pinned.met.contains(&(what.as_str(), *number));
             }
         }
         if let Some(tape) = &mut self.tape {
-            for &(what, number, value) in taped {
+            for &(what, number, value) in &pinned.made {
                 tape.push(Decision::Disk { node, what: what.to_owned(), number, value }, false);
             }
         }

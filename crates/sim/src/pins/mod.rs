@@ -8,6 +8,7 @@ mod book;
 mod tape;
 
 pub(crate) use book::{Decided, PinBook};
+pub(crate) use tape::Tape;
 
 use crate::id::NodeId;
 use crate::time::Span;
@@ -149,6 +150,14 @@ impl Pin {
     /// A pin without a note.
     pub fn new(decision: Decision) -> Pin {
         Pin { decision, note: None }
+    }
+
+    /// The node whose disk does something behind its back by this pin.
+    pub(crate) fn struck(&self) -> Option<NodeId> {
+        match &self.decision {
+            Decision::Disk { node, what, .. } => crate::disk::is_deceit(what).then_some(*node),
+            _ => None,
+        }
     }
 
     /// Every node it names.

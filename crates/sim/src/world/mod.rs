@@ -20,7 +20,7 @@ use crate::id::{NodeId, SERVERS_MAX, SLOTS};
 use crate::monitor::Monitor;
 use crate::names::{Names, WINDOW_LOG2};
 use crate::node::Node;
-use crate::pins::{PinBook, Rest};
+use crate::pins::{Pin, PinBook, Rest, Tape};
 use crate::queue::Queue;
 use crate::script::{Network, Script};
 use crate::time::{Span, Time};
@@ -256,7 +256,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.record_final_states();
         self.around.iter().flatten().for_each(|around| self.counters.disks.add(around.disk.counts()));
         let role = self.verdict.as_ref().and_then(Verdict::node).and_then(|node| self.cluster.role(node));
-        let unmet = self.close_book();
+        let (unmet, decisions) = self.close_book();
         let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
         Outcome {
             verdict: self.verdict.unwrap_or(Verdict::Pass),
@@ -269,21 +269,20 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             unmet,
             role,
             faulty,
+            decisions,
             trace: self.trace,
         }
     }
 
-    /// Gives the pins that were not met, and the trace the decisions that were made.
-    fn close_book(&mut self) -> Vec<usize> {
-        let Some(mut book) = self.book.take() else { return Vec::new() };
+    /// Gives the pins that were not met, and the decisions that were made if they are recorded.
+    fn close_book(&mut self) -> (Vec<usize>, Vec<Pin>) {
+        let Some(mut book) = self.book.take() else { return Default::default() };
         for node in self.cluster.nodes() {
-            let (met, tape) = self.around(node).disk.pinned();
-            book.add_disk(node, &met, &tape);
+            let pinned = self.around(node).disk.pinned();
+            book.add_disk(node, &pinned);
         }
-        if let (Some(trace), Some(tape)) = (&mut self.trace, book.tape.take()) {
-            trace.decisions = tape.into_pins();
-        }
-        book.unmet()
+        let decisions = book.tape.take().map_or_else(Vec::new, Tape::into_pins);
+        (book.unmet(), decisions)
     }
 
     /// Servers, by position.

@@ -5,7 +5,7 @@ use crate::id::NodeId;
 use crate::monitor::{Monitor, Phase, Progress};
 use crate::node::Node;
 use crate::script::{Action, Losing, Network, Ratio, Trigger};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::trace::{EventId, EventKind};
 use crate::verdict::Verdict;
 
@@ -15,6 +15,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.run_until(Time::ZERO + self.script.horizon);
         if self.verdict.is_some() {
             return;
+        }
+        if self.script.settle.limit == Span::ZERO {
+            return self.claims_at_end();
         }
         self.heal();
         self.settle(Phase::Settle);

@@ -168,7 +168,7 @@ impl Node for Toy {
     }
 
     fn figure(&self, name: &str) -> Option<u64> {
-        (name == "counter").then(|| self.counter)
+        (name == "counter").then_some(self.counter)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
