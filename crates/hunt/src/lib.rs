@@ -35,7 +35,7 @@ pub use course::{Parting, course, parting};
 pub use failure::{Failure, FailureKind, FailureRecord, OWN_BUG};
 pub use fingerprint::Fingerprint;
 pub use record::{FailureLine, ProgressLine, Record, RunLine, SpreadLine, SummaryLine};
-pub use run::{never_happened, run, run_twice, same};
+pub use run::{missed, never_happened, run, run_twice, same};
 pub use shrink::{
     Element, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, Size, Slip, elements, shrink, without,
 };

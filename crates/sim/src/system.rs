@@ -23,6 +23,10 @@ pub trait System: Sync {
     fn bugs(&self) -> &'static [&'static str] {
         &[]
     }
+    /// Those of [`System::bugs`] that break no rule of a campaign, only what a scenario expects: they waste messages or time.
+    fn quiet_bugs(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Times that plans are made to fit.
     fn timing(&self, options: &Options) -> Timing;
     /// Number of clients that plans draw from, lowest and highest.

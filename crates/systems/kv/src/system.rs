@@ -20,9 +20,11 @@ pub struct Kv;
 pub static KV: Kv = Kv;
 
 #[cfg(feature = "mutants")]
-use crate::bugs::ALL as BUGS;
+use crate::bugs::{ALL as BUGS, QUIET};
 #[cfg(not(feature = "mutants"))]
 const BUGS: &[&str] = &[];
+#[cfg(not(feature = "mutants"))]
+const QUIET: &[&str] = &[];
 
 impl System for Kv {
     fn name(&self) -> &'static str {
@@ -47,6 +49,10 @@ impl System for Kv {
 
     fn bugs(&self) -> &'static [&'static str] {
         BUGS
+    }
+
+    fn quiet_bugs(&self) -> &'static [&'static str] {
+        QUIET
     }
 
     fn timing(&self, options: &Options) -> Timing {
