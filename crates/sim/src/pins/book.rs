@@ -5,10 +5,9 @@ use super::{Decision, DrawSite, Fate, Pin, Rest};
 use crate::disk::Pinned;
 use crate::draw::{fold, name_hash};
 use crate::id::NodeId;
-use crate::node::{Message, Timer};
 use crate::time::Span;
-use crate::trace::EventId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 /// Kinds of decisions, as parts of their names.
 const MESSAGE: u64 = 1;
@@ -120,12 +119,13 @@ impl PinBook {
     pub(crate) fn message(
         &mut self,
         (from, to): (NodeId, NodeId),
-        message: &impl Message,
+        (kind, key): (&'static str, u64),
+        text: &impl Display,
         incarnation: u32,
         drawn: Decided,
         shortest: Span,
     ) -> Decided {
-        let (kind, key, start) = (message.kind().name, message.key(), incarnation + 1);
+        let start = incarnation + 1;
         let fixed = self.is_fixed();
         let (number, pin) = self.meet(base(MESSAGE, pair(from, to), name_hash(kind), key, start));
         let decided = match pin {
@@ -144,13 +144,13 @@ impl PinBook {
                 false => Fate::Arrives { after: decided.delay, again: decided.again.flatten() },
             };
             let name = kind.to_owned();
-            tape.message(Decision::Message { from, to, name, key, start, number, fate }, message, shortest);
+            tape.message(Decision::Message { from, to, name, key, start, number, fate }, text, shortest);
         }
         decided
     }
 
     /// Says which event a message was sent by; its copy is written down under it.
-    pub(crate) fn sent(&mut self, event: EventId) {
+    pub(crate) fn sent(&mut self, event: u32) {
         if let Some(tape) = &mut self.tape {
             tape.sent(event);
         }
@@ -164,7 +164,7 @@ impl PinBook {
     }
 
     /// The message that an event sent has arrived, and the draw lets a copy follow.
-    pub(crate) fn copied(&mut self, sent_by: EventId, later: Span) {
+    pub(crate) fn copied(&mut self, sent_by: u32, later: Span) {
         if let Some(tape) = &mut self.tape {
             tape.copied(sent_by, later);
         }
@@ -181,7 +181,7 @@ impl PinBook {
     pub(crate) fn timer(
         &mut self,
         node: NodeId,
-        timer: &impl Timer,
+        (name, peer): (&'static str, Option<NodeId>),
         incarnation: u32,
         (low, high): (Span, Span),
         drawn: Span,
@@ -189,7 +189,7 @@ impl PinBook {
         if low == high {
             return drawn;
         }
-        let (name, peer, start) = (timer.name(), timer.peer(), incarnation + 1);
+        let start = incarnation + 1;
         let by_place = Span::from_nanos(self.spread(node, low.nanos(), high.nanos()));
         let place = pair(node, peer.unwrap_or(node));
         let fixed = self.is_fixed();

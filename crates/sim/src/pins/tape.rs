@@ -1,9 +1,8 @@
 //! The tape of a recorded run: every decision that was made, as the pin that would make it again.
 
 use super::{Decision, Fate, Pin};
-use crate::node::Message;
 use crate::time::Span;
-use crate::trace::EventId;
+use std::fmt::Display;
 
 /// Decisions in the order in which they were made.
 #[derive(Clone, Debug, Default)]
@@ -11,8 +10,8 @@ pub(crate) struct Tape {
     pins: Vec<Pin>,
     /// What a run without a seed decides by itself.
     usual: Vec<Usual>,
-    /// Which event sent the message of a decision, in order.
-    sent: Vec<(EventId, usize)>,
+    /// Which event sent the message of a decision, by number and in order.
+    sent: Vec<(u32, usize)>,
 }
 
 /// What a run without a seed decides by itself.
@@ -32,13 +31,13 @@ impl Tape {
         self.usual.push(if usual { Usual::This } else { Usual::Another });
     }
 
-    pub(crate) fn message(&mut self, decision: Decision, message: &impl Message, shortest: Span) {
-        self.pins.push(Pin { decision, note: Some(message.to_string()) });
+    pub(crate) fn message(&mut self, decision: Decision, text: &impl Display, shortest: Span) {
+        self.pins.push(Pin { decision, note: Some(text.to_string()) });
         self.usual.push(Usual::Arrives(shortest));
     }
 
     /// The newest message was sent by this event.
-    pub(crate) fn sent(&mut self, event: EventId) {
+    pub(crate) fn sent(&mut self, event: u32) {
         self.sent.push((event, self.pins.len() - 1));
     }
 
@@ -50,7 +49,7 @@ impl Tape {
     }
 
     /// The message that an event sent has arrived, and a copy follows.
-    pub(crate) fn copied(&mut self, sent_by: EventId, later: Span) {
+    pub(crate) fn copied(&mut self, sent_by: u32, later: Span) {
         let Ok(at) = self.sent.binary_search_by_key(&sent_by, |(event, _)| *event) else { return };
         if let Decision::Message { fate: Fate::Arrives { again, .. }, .. } =
             &mut self.pins[self.sent[at].1].decision

@@ -73,7 +73,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             }
         };
         if let Some(book) = &mut self.book {
-            book.sent(event);
+            book.sent(event.0);
         }
         let watched = self.director.watches_leaves().then(|| self.subject_of(from, to, &message));
         if fate == Fate::Goes {
@@ -102,7 +102,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let incarnation = self.cluster.incarnation(from);
         let drawn = Decided { lost: *fate == Fate::Lost, delay: *delay, again: None };
         let book = self.book.as_mut().expect("asked for only if there is one");
-        let decided = book.message((from, to), message, incarnation, drawn, self.network.delay_low);
+        let name = (message.kind().name, message.key());
+        let shortest = self.network.delay_low;
+        let decided = book.message((from, to), name, message, incarnation, drawn, shortest);
         *delay = decided.delay;
         *fate = if decided.lost { Fate::Lost } else { Fate::Goes };
         match decided.again {
@@ -175,7 +177,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.counters.duplicated += 1;
         let Packet { from, to, bits, digest, sent, cause, .. } = *packet;
         if let Some(book) = &mut self.book {
-            book.copied(cause, delay);
+            book.copied(cause.0, delay);
         }
         let copying = Copying::Done;
         let copy = Packet { from, to, message, bits, digest, sent, cause, copying };

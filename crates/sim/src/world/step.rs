@@ -229,7 +229,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                     let book = &mut self.book;
                     let queued = around.timers.set(timer, now, window, low, high, |drawn| match book {
                         None => drawn,
-                        Some(book) => book.timer(node, &timer, incarnation, (low, high), drawn),
+                        Some(book) => {
+                            book.timer(node, (timer.name(), timer.peer()), incarnation, (low, high), drawn)
+                        }
                     });
                     if let Some((at, place, generation)) = queued {
                         self.queue.push(at, Pending::Timer { node, place, generation, cause: event });
