@@ -13,6 +13,7 @@ mod exit;
 mod files;
 mod given;
 mod interrupt;
+mod meant;
 mod progress;
 mod rebuild;
 mod runner;

@@ -27,6 +27,11 @@ impl Fingerprint {
         Fingerprint::of_text(&format!("{system} {signature}"))
     }
 
+    /// The fingerprint of a failure that was found around another one, by the number of the neighbour.
+    pub fn around(signature: &Signature, number: u64) -> Fingerprint {
+        Fingerprint::of_text(&format!("around {number} {signature}"))
+    }
+
     /// The fingerprint of a failure that was shrunk: the skeleton of what is left.
     pub fn fine(plan: &Plan, signature: &Signature, outcome: &Outcome) -> Fingerprint {
         Fingerprint::of_text(&skeleton(plan, signature, outcome).join("\n"))

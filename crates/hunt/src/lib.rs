@@ -3,6 +3,8 @@
 //! [`run()`] runs one plan, [`campaign()`] one per seed. A [`Failure`] is a failing run, recorded: [`report`] explains it,
 //! [`trace_text`] tells it event by event, and its command runs it again. [`Record`] is what machines read of all this.
 
+mod again;
+mod around;
 mod campaign;
 mod causes;
 mod choice;
@@ -25,9 +27,12 @@ mod tally;
 pub mod trace_text;
 #[cfg(test)]
 mod traces;
+mod walk;
 mod why;
 mod words;
 
+pub use again::{Again, Fate, again};
+pub use around::neighbour;
 pub use campaign::{Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign};
 pub use causes::causes;
 pub use command::print_command;
@@ -43,3 +48,4 @@ pub use signature::Signature;
 pub use snapshot::{meets, scenario_text};
 pub use suspect::suspect;
 pub use tally::{FAILURES_KEPT, Progress, Spread, Summary};
+pub use walk::{Walk, Walked};

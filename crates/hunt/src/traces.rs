@@ -80,7 +80,19 @@ impl Sketch {
         let notes = if note.is_empty() { vec![] } else { vec![note.to_owned()] };
         let (time, text) = (Time::from_millis(self.now), text.to_owned());
         self.now += 1;
-        let event = TraceEvent { id, cause, time, node, role, kind, subject: None, step: None, text, notes };
+        let event = TraceEvent {
+            id,
+            cause,
+            time,
+            node,
+            role,
+            kind,
+            subject: None,
+            step: None,
+            text,
+            notes,
+            state: None,
+        };
         self.trace.events.push(event);
         id
     }

@@ -93,6 +93,8 @@ struct Surroundings<N: Node> {
     /// When it last became leader, as a count of such moments.
     led: u64,
     last_event: EventId,
+    /// The state that a recorded trace told last.
+    told: Option<String>,
 }
 
 /// A cluster of nodes with everything around them.
@@ -148,6 +150,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 link_key: keys.key(Site::LINK, entity),
                 led: 0,
                 last_event: EventId::NONE,
+                told: None,
             });
         }
         Ok(World {
