@@ -29,16 +29,82 @@ macro_rules! scenarios {
 }
 
 scenarios! {
+    acknowledged_before_durable:
+        durable_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        reply_first;
+    answer_from_a_later_term:
+        steps_down,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        goes_on;
     append_before_session_ready:
         heartbeats_answered,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         heartbeats_unanswered;
+    append_of_an_old_leader:
+        too_late,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        taken;
+    append_that_fits_by_length:
+        index_and_term,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        index_only;
+    confirmation_of_replaced_entries:
+        by_index_and_term,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        by_index;
+    crash_between_two_writes:
+        one_write,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        two_writes;
     crash_between_write_and_sync:
         durable_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         vote_first;
+    disruptive_server: pre_vote_and_check_quorum, pre_vote_alone, check_quorum_alone, neither;
+    figure_8_commit_by_counting:
+        own_term_only,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        any_term;
+    half_is_no_majority:
+        majority,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        half;
+    hears_nobody_but_is_heard: voters_stand_by_their_leader, pre_vote_alone, neither;
+    heartbeat_tells_too_much:
+        what_is_known,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        everything;
     leader_announce_before_relay_ready: drop, latch, mailbox;
     leader_cut_off: check_quorum, no_check_quorum;
+    leader_that_hears_nobody: check_quorum, no_check_quorum;
+    leadership_moves_for_nothing: voters_stand_by_their_leader, pre_vote_alone;
+    longer_log_wins:
+        last_term_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        length_only;
+    newer_but_shorter_log:
+        term_before_length,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        both;
+    nobody_can_be_elected: nothing_is_owed;
+    old_snapshot_removed_early:
+        removed_late,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        removed_early;
+    only_the_hub_reaches_everybody: check_quorum, no_check_quorum;
+    overwritten_entries_stay_in_memory:
+        cut_with_the_log,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        not_cut;
+    read_by_an_old_leader:
+        confirmed,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        unconfirmed;
+    reordered_append_cuts_the_log:
+        cut_at_a_conflict,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        cut_always;
     seed_e1_campaign_while_leading:
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -83,6 +149,30 @@ scenarios! {
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
+    snapshot_name_not_durable:
+        folder_synced,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        folder_not_synced;
+    snapshot_named_before_durable:
+        durable_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        named_first;
+    snapshot_takes_the_term_back:
+        term_stays,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        term_of_the_snapshot;
+    snapshot_without_its_log:
+        one_frame,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        two_frames;
+    transfer_that_fails:
+        given_up,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        never_given_up;
+    vote_for_any_log:
+        recent_logs_only,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        any_log;
 }
 
 fn holds(scenario: &str, variant: &str) {

@@ -75,10 +75,3 @@ pub(crate) fn by_fingerprint(word: &str) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Reads a saved failure.
-///
-/// # Errors
-/// It cannot be read; says where it is damaged.
-pub(crate) fn load(file: &Path, systems: Systems) -> anyhow::Result<Saved> {
-    Ok(Saved::parse(&file.display().to_string(), &files::read(file)?, systems)?)
-}

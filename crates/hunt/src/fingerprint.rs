@@ -43,21 +43,32 @@ impl Fingerprint {
 fn skeleton(plan: &Plan, signature: &Signature, _: &Outcome) -> Vec<String> {
     let mut parts = BTreeSet::new();
     for step in &plan.script.steps {
-        parts.insert(match &step.action {
-            Action::Crash { .. } => "crash".to_owned(),
-            Action::Partition(_) | Action::Cut { .. } | Action::Drop(_) | Action::Lossy(..) => {
-                "cut".to_owned()
-            }
-            Action::Hold(_) | Action::Delay(..) => "late".to_owned(),
-            Action::Duplicate(..) => "twice".to_owned(),
+        let part = match &step.action {
+            Action::Crash { .. } | Action::CrashAfter { .. } => "crash",
+            Action::Roll { .. } => "roll",
+            Action::Rewind(_) => "rewind",
+            Action::Pause(_) | Action::Slow { .. } => "slow",
+            Action::Clock { .. } => "clock",
+            Action::Partition(_)
+            | Action::Topology { .. }
+            | Action::Cut { .. }
+            | Action::Drop(_)
+            | Action::Choke(..)
+            | Action::Corrupt(..)
+            | Action::Lossy(..) => "cut",
+            Action::Clog { .. } | Action::Hold(_) | Action::Delay(..) | Action::Jitter { .. } => "late",
+            Action::Duplicate(..) | Action::Replay(..) => "twice",
+            Action::Misdeliver(..) => "astray",
             Action::Operate { .. } => continue,
-            Action::Expect(..) | Action::Never(_) => "claim".to_owned(),
-        });
+            Action::Expect(..) | Action::Never(_) => "claim",
+        };
+        parts.insert(part.to_owned());
     }
     for pin in &plan.script.pins {
         parts.insert(match &pin.decision {
             Decision::Message { fate: Fate::Lost, .. } => "cut".to_owned(),
             Decision::Message { fate: Fate::Arrives { again: Some(_), .. }, .. } => "twice".to_owned(),
+            Decision::Message { fate: Fate::Arrives { at: Some(_), .. }, .. } => "astray".to_owned(),
             Decision::Message { .. } => "late".to_owned(),
             Decision::Crash { .. } => "crash".to_owned(),
             Decision::Disk { what, .. } => what.clone(),

@@ -1,7 +1,9 @@
 //! A plan with other names for its nodes; what names a node that is gone goes with it.
 
 use whitewater_plan::Plan;
-use whitewater_sim::{Action, Condition, Decision, NodeId, Options, Pattern, Pin, Step, Target, Trigger};
+use whitewater_sim::{
+    Action, Condition, Decision, Fate, NodeId, Options, Pattern, Pin, Step, Target, Trigger,
+};
 
 /// The plan with every node called as `map` says; steps and pins that name a node without a name are left out.
 pub(crate) fn renamed(plan: &Plan, map: &dyn Fn(NodeId) -> Option<NodeId>) -> Plan {
@@ -95,6 +97,34 @@ fn rename_action(action: &Action, map: Map<'_>) -> Option<Action> {
             }
             Action::Partition(groups)
         }
+        Action::Topology { topology, groups, flapping } => {
+            let groups = groups.iter().map(|group| {
+                group.iter().filter_map(|&target| rename_target(target, map)).collect::<Vec<_>>()
+            });
+            let groups: Vec<Vec<Target>> = groups.filter(|group| !group.is_empty()).collect();
+            if groups.is_empty() || (groups.len() < 2 && !topology.is_row()) {
+                return None;
+            }
+            Action::Topology { topology: *topology, groups, flapping: *flapping }
+        }
+        Action::CrashAfter { node, losing, effect, number } => Action::CrashAfter {
+            node: rename_target(*node, map)?,
+            losing: *losing,
+            effect: *effect,
+            number: *number,
+        },
+        Action::Roll { node, option, value } => {
+            Action::Roll { node: rename_target(*node, map)?, option: option.clone(), value: value.clone() }
+        }
+        Action::Rewind(node) => Action::Rewind(rename_target(*node, map)?),
+        Action::Pause(node) => Action::Pause(rename_target(*node, map)?),
+        Action::Slow { node, low, high } => {
+            Action::Slow { node: rename_target(*node, map)?, low: *low, high: *high }
+        }
+        Action::Clock { node, change } => Action::Clock { node: rename_target(*node, map)?, change: *change },
+        Action::Clog { from, to } => {
+            Action::Clog { from: rename_target(*from, map)?, to: rename_target(*to, map)? }
+        }
         Action::Cut { from, to } => {
             Action::Cut { from: rename_target(*from, map)?, to: rename_target(*to, map)? }
         }
@@ -103,6 +133,13 @@ fn rename_action(action: &Action, map: Map<'_>) -> Option<Action> {
         Action::Delay(pattern, by) => Action::Delay(rename_pattern(pattern, map)?, *by),
         Action::Duplicate(pattern, after) => Action::Duplicate(rename_pattern(pattern, map)?, *after),
         Action::Lossy(pattern, share) => Action::Lossy(rename_pattern(pattern, map)?, *share),
+        Action::Jitter { pattern, low, high, shape } => {
+            Action::Jitter { pattern: rename_pattern(pattern, map)?, low: *low, high: *high, shape: *shape }
+        }
+        Action::Replay(pattern, elections) => Action::Replay(rename_pattern(pattern, map)?, *elections),
+        Action::Choke(pattern, bytes) => Action::Choke(rename_pattern(pattern, map)?, *bytes),
+        Action::Corrupt(pattern, share) => Action::Corrupt(rename_pattern(pattern, map)?, *share),
+        Action::Misdeliver(pattern, to) => Action::Misdeliver(rename_pattern(pattern, map)?, map(*to)?),
         Action::Operate { target, text, every } => Action::Operate {
             target: rename_target(*target, map)?,
             text: rename_text(text, map)?,
@@ -125,7 +162,12 @@ fn rename_text(text: &str, map: Map<'_>) -> Option<String> {
 fn rename_pin(pin: &Pin, map: Map<'_>) -> Option<Pin> {
     let mut pin = pin.clone();
     match &mut pin.decision {
-        Decision::Message { from, to, .. } => (*from, *to) = (map(*from)?, map(*to)?),
+        Decision::Message { from, to, fate, .. } => {
+            (*from, *to) = (map(*from)?, map(*to)?);
+            if let Fate::Arrives { at: Some(at), .. } = fate {
+                *at = map(*at)?;
+            }
+        }
         Decision::Timer { node, peer, .. } => {
             *node = map(*node)?;
             *peer = rename_end(*peer, map)?;

@@ -176,6 +176,7 @@ impl Walk {
             // It comes in behind what is going on at this moment.
             after: Span::from_nanos(now.since(sent).nanos() + 1),
             again: None,
+            at: None,
         })
     }
 

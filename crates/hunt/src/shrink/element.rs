@@ -4,7 +4,7 @@ use super::cluster::{without_client, without_server};
 use super::trials::changed;
 use super::weaker::{members, without_member};
 use whitewater_plan::Plan;
-use whitewater_sim::{Decision, DiskFaults, DiskTiming, NodeId, OptionSpec, Ratio, Span, System};
+use whitewater_sim::{Decision, DiskFaults, DiskTiming, NodeId, OptionSpec, Ratio, Shape, Span, System};
 
 /// Something that can be taken away.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,12 @@ pub enum Element {
     Copies,
     /// Messages that overtake others.
     Overtaking,
+    /// Messages that arrive damaged.
+    Damage,
+    /// Messages that go astray.
+    Astray,
+    /// Delays that are not spread evenly.
+    Shape,
     /// A trouble with disks, with the pins that need it.
     Disk(DiskSetting),
     /// An option with another value than usual.
@@ -160,6 +166,9 @@ pub fn elements(plan: &Plan, system: &dyn System) -> Vec<Element> {
         (network.loss != Ratio::NEVER, Element::Loss),
         (network.duplicate != Ratio::NEVER, Element::Copies),
         (network.reorder != Ratio::NEVER, Element::Overtaking),
+        (network.corrupt != Ratio::NEVER, Element::Damage),
+        (network.misdeliver != Ratio::NEVER, Element::Astray),
+        (network.shape != Shape::Uniform, Element::Shape),
         (script.settle.power_cycle && script.settle.limit > Span::ZERO, Element::PowerCycle),
     ];
     elements.extend(on.into_iter().filter(|(on, _)| *on).map(|(_, element)| element));
@@ -187,6 +196,9 @@ pub fn without(plan: &Plan, system: &dyn System, element: &Element) -> Option<Pl
         Element::Overtaking => {
             (plan.script.network.reorder, plan.script.network.reorder_window) = (Ratio::NEVER, Span::ZERO);
         }
+        Element::Damage => plan.script.network.corrupt = Ratio::NEVER,
+        Element::Astray => plan.script.network.misdeliver = Ratio::NEVER,
+        Element::Shape => plan.script.network.shape = Shape::Uniform,
         Element::Disk(setting) => calm_disk(plan, *setting),
         Element::Option(name) => set_option(plan, system, name),
         Element::PowerCycle => plan.script.settle.power_cycle = false,

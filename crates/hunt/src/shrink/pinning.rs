@@ -2,7 +2,7 @@
 
 use super::trials::{Held, Trials, changed};
 use whitewater_plan::Plan;
-use whitewater_sim::{Action, Network, Outcome, Pin, Ratio, Rest};
+use whitewater_sim::{Action, Outcome, Pin, Rest, Step};
 
 /// Does away with the seed: without any decision of it if the failure stays, or else with all of them as pins.
 pub(super) fn without_seed(trials: &mut Trials<'_>, held: &mut Held) -> bool {
@@ -26,15 +26,10 @@ fn seedless(plan: &Plan, pins: Vec<Pin>) -> Plan {
     changed(plan, |plan| {
         let script = &mut plan.script;
         (script.seed, script.rest, script.pins) = (0, Rest::Fixed, pins);
-        script.steps.retain(|step| !matches!(step.action, Action::Lossy(..)));
-        let delay = script.network.delay_low;
-        script.network = Network {
-            delay_low: delay,
-            delay_high: delay,
-            loss: Ratio::NEVER,
-            duplicate: Ratio::NEVER,
-            reorder: Ratio::NEVER,
-            ..Network::default()
+        let by_chance = |step: &Step| {
+            matches!(step.action, Action::Lossy(..) | Action::Jitter { .. } | Action::Corrupt(..))
         };
+        script.steps.retain(|step| !by_chance(step));
+        script.network = script.network.without_chance();
     })
 }

@@ -10,7 +10,7 @@ use super::times::end_at_the_verdict;
 use super::trials::{Held, Trials, changed, with_steps};
 use whitewater_plan::Plan;
 use whitewater_sim::draw::Draw;
-use whitewater_sim::{Action, NodeId, Outcome, Ratio, Rest, Span, Step, System};
+use whitewater_sim::{Action, Network, NodeId, Outcome, Rest, Step, System};
 
 /// Seeds tried with each smaller plan.
 const SEEDS: u64 = 16;
@@ -116,12 +116,9 @@ fn reductions(plan: &Plan, system: &dyn System) -> Vec<Plan> {
         smaller.push(without_client(plan, NodeId::client(script.clients - 1)));
     }
     let network = &script.network;
-    if [network.loss, network.duplicate, network.reorder].iter().any(|share| *share != Ratio::NEVER) {
-        smaller.push(changed(plan, |plan| {
-            let network = &mut plan.script.network;
-            (network.loss, network.duplicate, network.reorder) = (Ratio::NEVER, Ratio::NEVER, Ratio::NEVER);
-            network.reorder_window = Span::ZERO;
-        }));
+    let calm = Network { delay_high: network.delay_high, ..network.without_chance() };
+    if calm != *network {
+        smaller.push(changed(plan, |plan| plan.script.network = calm));
     }
     smaller.extend(
         disk_troubles(plan).into_iter().map(|trouble| changed(plan, |plan| calm_disk(plan, trouble))),

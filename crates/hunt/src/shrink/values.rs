@@ -2,20 +2,23 @@
 
 use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
 use super::trials::{Held, Trials, changed};
-use whitewater_sim::{Decision, Fate, Ratio, Span};
+use whitewater_sim::{Decision, Fate, Network, Ratio, Shape, Span};
 
 const MILLI: u64 = 1_000_000;
 
 /// Takes loss, copies and overtaking away.
 pub(super) fn calmer_links(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     let mut helped = false;
-    type Calm = fn(&mut whitewater_sim::Network);
+    type Calm = fn(&mut Network);
     let all: Calm = |network| {
-        (network.loss, network.duplicate, network.reorder) = (Ratio::NEVER, Ratio::NEVER, Ratio::NEVER);
-        network.reorder_window = Span::ZERO;
+        let (delay_low, delay_high) = (network.delay_low, network.delay_high);
+        *network = Network { delay_low, delay_high, ..network.without_chance() };
     };
-    let each: [Calm; 4] = [
+    let each: [Calm; 7] = [
         all,
+        |network| network.shape = Shape::Uniform,
+        |network| network.corrupt = Ratio::NEVER,
+        |network| network.misdeliver = Ratio::NEVER,
         |network| network.loss = Ratio::NEVER,
         |network| network.duplicate = Ratio::NEVER,
         |network| (network.reorder, network.reorder_window) = (Ratio::NEVER, Span::ZERO),
@@ -85,11 +88,11 @@ fn simpler(decision: &Decision) -> Vec<Decision> {
         up.chain(down).map(Span::from_nanos).filter(move |other| digits(*other) < digits(span))
     };
     match decision {
-        Decision::Message { fate: Fate::Arrives { after, again }, .. } => {
+        Decision::Message { fate: Fate::Arrives { after, again, at }, .. } => {
             let with = |after, again| {
                 let mut simpler = decision.clone();
                 if let Decision::Message { fate, .. } = &mut simpler {
-                    *fate = Fate::Arrives { after, again };
+                    *fate = Fate::Arrives { after, again, at: *at };
                 }
                 simpler
             };

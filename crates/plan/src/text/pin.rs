@@ -55,8 +55,11 @@ pub fn print_pin(pin: &Pin) -> String {
 fn print_fate(fate: &Fate) -> String {
     match fate {
         Fate::Lost => "lost".to_owned(),
-        Fate::Arrives { after, again: None } => format!("after {after}"),
-        Fate::Arrives { after, again: Some(later) } => format!("after {after} again after {later}"),
+        Fate::Arrives { after, again, at } => {
+            let again = again.map_or_else(String::new, |later| format!(" again after {later}"));
+            let at = at.map_or_else(String::new, |node| format!(" at {node}"));
+            format!("after {after}{again}{at}")
+        }
     }
 }
 
@@ -101,7 +104,8 @@ impl Reader<'_> {
                 }
                 false => None,
             };
-            Fate::Arrives { after, again }
+            let at = if self.words.eat("at") { Some(self.pinned_node()?) } else { None };
+            Fate::Arrives { after, again, at }
         };
         Ok(Decision::Message { from, to, name, key, start, number, fate })
     }

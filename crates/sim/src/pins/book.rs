@@ -36,8 +36,38 @@ pub(crate) struct PinBook {
 pub(crate) struct Decided {
     pub(crate) lost: bool,
     pub(crate) delay: Span,
-    /// Whether a second copy follows its arrival, and after how long; `None` leaves it to the draw.
-    pub(crate) again: Option<Option<Span>>,
+    /// What happens where it arrives; `None` leaves it to the draw.
+    pub(crate) more: Option<Onward>,
+}
+
+/// What happens to a message where it arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Onward {
+    /// A second copy comes so much later.
+    pub(crate) again: Option<Span>,
+    /// It is delivered to this node instead.
+    pub(crate) at: Option<NodeId>,
+}
+
+/// From which bit on a packed [`Onward`] has the node; times below it last two years.
+const NODE_BITS: u32 = 56;
+
+impl Onward {
+    /// In 64 bits, 0 if nothing happens.
+    pub(crate) fn packed(self) -> u64 {
+        let again = self.again.map_or(0, |after| after.nanos().min((1 << NODE_BITS) - 2) + 1);
+        let at = self.at.map_or(0, |node| node.index() as u64 + 1);
+        again | at << NODE_BITS
+    }
+
+    /// What was packed.
+    pub(crate) fn unpacked(bits: u64) -> Onward {
+        let (again, at) = (bits & ((1 << NODE_BITS) - 1), bits >> NODE_BITS);
+        Onward {
+            again: again.checked_sub(1).map(Span::from_nanos),
+            at: at.checked_sub(1).map(|index| NodeId::from_index(index as usize)),
+        }
+    }
 }
 
 /// A name without its number.
@@ -130,18 +160,21 @@ impl PinBook {
         let (number, pin) = self.meet(base(MESSAGE, pair(from, to), name_hash(kind), key, start));
         let decided = match pin {
             Some(Decision::Message { fate: Fate::Lost, .. }) => {
-                Decided { lost: true, delay: shortest, again: Some(None) }
+                Decided { lost: true, delay: shortest, more: Some(Onward::default()) }
             }
-            Some(Decision::Message { fate: Fate::Arrives { after, again }, .. }) => {
-                Decided { lost: false, delay: *after, again: Some(*again) }
+            Some(Decision::Message { fate: Fate::Arrives { after, again, at }, .. }) => {
+                Decided { lost: false, delay: *after, more: Some(Onward { again: *again, at: *at }) }
             }
-            _ if fixed => Decided { lost: false, delay: shortest, again: Some(None) },
+            _ if fixed => Decided { lost: false, delay: shortest, more: Some(Onward::default()) },
             _ => drawn,
         };
         if let Some(tape) = &mut self.tape {
             let fate = match decided.lost {
                 true => Fate::Lost,
-                false => Fate::Arrives { after: decided.delay, again: decided.again.flatten() },
+                false => {
+                    let Onward { again, at } = decided.more.unwrap_or_default();
+                    Fate::Arrives { after: decided.delay, again, at }
+                }
             };
             let name = kind.to_owned();
             tape.message(Decision::Message { from, to, name, key, start, number, fate }, text, shortest);
@@ -156,10 +189,27 @@ impl PinBook {
         }
     }
 
-    /// The newest message is lost by a step that loses a share.
-    pub(crate) fn lost(&mut self) {
+    /// The newest message is lost or delayed by chance by steps of the script.
+    pub(crate) fn bent(&mut self, lost: bool, jitter: Span) {
+        let Some(tape) = &mut self.tape else { return };
+        tape.amend(|fate| match fate {
+            _ if lost => *fate = Fate::Lost,
+            Fate::Arrives { after, .. } => *after = *after + jitter,
+            Fate::Lost => {}
+        });
+    }
+
+    /// The message that an event sent goes to another node by chance.
+    pub(crate) fn astray(&mut self, sent_by: u32, node: Option<NodeId>) {
+        if let (Some(tape), Some(node)) = (&mut self.tape, node) {
+            tape.astray(sent_by, node);
+        }
+    }
+
+    /// The message that an event sent, or its copy, arrives damaged by chance.
+    pub(crate) fn damaged(&mut self, sent_by: u32, is_copy: bool) {
         if let Some(tape) = &mut self.tape {
-            tape.amend(|fate| *fate = Fate::Lost);
+            tape.damaged(sent_by, is_copy);
         }
     }
 
@@ -218,18 +268,29 @@ impl PinBook {
         if low == high {
             return drawn;
         }
-        let start = incarnation + 1;
-        let by_place = self.spread(node, low, high);
-        let fixed = self.is_fixed();
+        let usual = self.spread(node, low, high);
+        self.number(node, site, incarnation, drawn, usual).clamp(low, high)
+    }
+
+    /// A number that is drawn for a node, or `usual` if nothing is drawn.
+    pub(crate) fn number(
+        &mut self,
+        node: NodeId,
+        site: DrawSite,
+        incarnation: u32,
+        drawn: u64,
+        usual: u64,
+    ) -> u64 {
+        let (start, fixed) = (incarnation + 1, self.is_fixed());
         let (number, pin) = self.meet(base(DRAW, pair(node, node), site.hash, 0, start));
         let value = match pin {
-            Some(Decision::Draw { value, .. }) => (*value).clamp(low, high),
-            _ if fixed => by_place,
+            Some(Decision::Draw { value, .. }) => *value,
+            _ if fixed => usual,
             _ => drawn,
         };
         if let Some(tape) = &mut self.tape {
             let site = site.text();
-            tape.push(Decision::Draw { node, site, start, number, value }, value == by_place);
+            tape.push(Decision::Draw { node, site, start, number, value }, value == usual);
         }
         value
     }

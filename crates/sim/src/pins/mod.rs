@@ -7,7 +7,7 @@
 mod book;
 mod tape;
 
-pub(crate) use book::{Decided, PinBook};
+pub(crate) use book::{Decided, Onward, PinBook};
 pub(crate) use tape::Tape;
 
 use crate::id::NodeId;
@@ -105,6 +105,8 @@ pub enum Fate {
         after: Span,
         /// And a second time, so long after the first.
         again: Option<Span>,
+        /// At this server instead of its receiver.
+        at: Option<NodeId>,
     },
 }
 

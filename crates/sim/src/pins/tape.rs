@@ -1,6 +1,7 @@
 //! The tape of a recorded run: every decision that was made, as the pin that would make it again.
 
 use super::{Decision, Fate, Pin};
+use crate::id::NodeId;
 use crate::time::Span;
 use std::fmt::Display;
 
@@ -48,14 +49,42 @@ impl Tape {
         }
     }
 
+    /// Changes the fate of the message that an event sent.
+    fn amend_sent(&mut self, sent_by: u32, change: impl FnOnce(&mut Fate)) {
+        let Ok(at) = self.sent.binary_search_by_key(&sent_by, |(event, _)| *event) else { return };
+        if let Decision::Message { fate, .. } = &mut self.pins[self.sent[at].1].decision {
+            change(fate);
+        }
+    }
+
     /// The message that an event sent has arrived, and a copy follows.
     pub(crate) fn copied(&mut self, sent_by: u32, later: Span) {
-        let Ok(at) = self.sent.binary_search_by_key(&sent_by, |(event, _)| *event) else { return };
-        if let Decision::Message { fate: Fate::Arrives { again, .. }, .. } =
-            &mut self.pins[self.sent[at].1].decision
-        {
-            *again = Some(later);
-        }
+        self.amend_sent(sent_by, |fate| {
+            if let Fate::Arrives { again, .. } = fate {
+                *again = Some(later);
+            }
+        });
+    }
+
+    /// The message that an event sent goes to another node.
+    pub(crate) fn astray(&mut self, sent_by: u32, node: NodeId) {
+        self.amend_sent(sent_by, |fate| {
+            if let Fate::Arrives { at, .. } = fate {
+                *at = Some(node);
+            }
+        });
+    }
+
+    /// The message that an event sent, or its copy, arrives damaged, which is as good as not at all.
+    pub(crate) fn damaged(&mut self, sent_by: u32, is_copy: bool) {
+        self.amend_sent(sent_by, |fate| match fate {
+            Fate::Arrives { again, .. } if is_copy => *again = None,
+            // Only the copy is left, and comes when it comes.
+            Fate::Arrives { after, again: again @ Some(_), .. } => {
+                *after = *after + again.take().unwrap_or_default();
+            }
+            fate => *fate = Fate::Lost,
+        });
     }
 
     /// The decisions that a run without a seed would not make by itself.
@@ -63,7 +92,7 @@ impl Tape {
         let pins = self.pins.into_iter().zip(self.usual);
         let unusual = pins.filter(|(pin, usual)| match (&pin.decision, *usual) {
             (Decision::Message { fate, .. }, Usual::Arrives(after)) => {
-                *fate != Fate::Arrives { after, again: None }
+                *fate != Fate::Arrives { after, again: None, at: None }
             }
             (_, usual) => usual == Usual::Another,
         });
