@@ -1,7 +1,7 @@
 //! Where failures lie that were found and not kept: files in the folder of what is built, one per fingerprint.
 
 use crate::commit::{self, Commit};
-use crate::{Systems, files};
+use crate::files;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
 use whitewater_hunt::{Failure, Fingerprint, Shrunk, Signature, course};
@@ -74,4 +74,3 @@ pub(crate) fn by_fingerprint(word: &str) -> anyhow::Result<PathBuf> {
         _ => bail!("{word} is the beginning of several: {}; write more of it", names(&begins)),
     }
 }
-

@@ -1,6 +1,6 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, demo, fuzz, mutants, replay, scenario, shrink};
+use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario, shrink};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -28,6 +28,7 @@ pub(crate) enum Verb {
     Shrink(shrink::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
+    CheckHistory(check_history::Typed),
     Bench(bench::Typed),
 }
 
@@ -45,7 +46,7 @@ impl Verb {
             Verb::Shrink(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
-            Verb::Demo(_) | Verb::Bench(_) => false,
+            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) => false,
         }
     }
 
@@ -55,7 +56,9 @@ impl Verb {
             Verb::Fuzz(typed) => typed.format.message_format,
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
-            Verb::Demo(_) | Verb::Replay(_) | Verb::Shrink(_) | Verb::Scenario(_) => Format::Human,
+            Verb::Demo(_) | Verb::Replay(_) | Verb::Shrink(_) | Verb::Scenario(_) | Verb::CheckHistory(_) => {
+                Format::Human
+            }
         }
     }
 }

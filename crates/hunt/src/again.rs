@@ -73,7 +73,7 @@ impl Again {
         if let Some(parting) = &self.parting {
             (matched, all) = (matched + parting.kept, all + parting.lines);
         }
-        if all == 0 { 100 } else { matched * 100 / all }
+        (matched * 100).checked_div(all).unwrap_or(100)
     }
 }
 

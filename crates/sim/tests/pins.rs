@@ -10,7 +10,7 @@ use whitewater_sim::*;
 /// A script in which everything is left to the seed.
 fn wild(seed: u64) -> Script {
     // Damage to copies is the one thing that pins cannot tell.
-    let damage = seed % 2 == 0;
+    let damage = seed.is_multiple_of(2);
     let lossy = Pattern { from: Some(n(1)), ..Pattern::default() };
     let steps = vec![
         step(

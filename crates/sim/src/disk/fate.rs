@@ -189,7 +189,7 @@ impl Disk {
     /// Leaves some kinds of faults out from now on.
     pub(crate) fn leave_out(&mut self, faults: FaultSet) {
         self.timing = self.timing.without(faults);
-        self.plain = self.timing.is_plain();
+        self.plain = self.timing.is_plain() && self.is_unpinned();
     }
 
     /// Faults are over: the disk is as slow as before, and otherwise as it should be.

@@ -66,7 +66,7 @@ pub(crate) struct Restricted {
     /// Only this profile: calm, swarm, network, disk, honest, lossy, lying, rotten, unlimited.
     #[arg(long, value_name = "PROFILE", env = "WHITEWATER_PROFILE")]
     profile: Option<Profile>,
-    /// Give an option of the system a value; may be repeated.
+    /// Give an option of the system a value, or the cluster a number of `nodes` or `clients`; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = meaning::parse_setting)]
     set: Vec<(String, String)>,
     /// Plant a bug and search in a build that has it; `none` searches in that build without a bug.
