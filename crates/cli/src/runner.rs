@@ -2,7 +2,7 @@
 
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
-use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario, shrink};
+use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario, seeds, shrink};
 use crate::{Exit, Screen, Systems, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -71,6 +71,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exi
         Verb::Demo(typed) => demo::run(&typed, systems, &screen),
         Verb::Fuzz(typed) => fuzz::run(&typed, &Given(matches), systems, &screen),
         Verb::Replay(typed) => replay::run(&typed, &Given(matches), systems, &screen),
+        Verb::Seeds(typed) => seeds::run(&typed, systems, &screen),
         Verb::Shrink(typed) => shrink::run(&typed, systems, &screen),
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),

@@ -1,6 +1,6 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario, shrink};
+use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario, seeds, shrink};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -26,6 +26,7 @@ pub(crate) enum Verb {
     Fuzz(fuzz::Typed),
     Replay(replay::Typed),
     Shrink(shrink::Typed),
+    Seeds(seeds::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
@@ -44,6 +45,7 @@ impl Verb {
             Verb::Fuzz(typed) => typed.restricted.needs_bugs(),
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Shrink(typed) => typed.needs_bugs(systems),
+            Verb::Seeds(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
             Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) => false,
@@ -56,9 +58,12 @@ impl Verb {
             Verb::Fuzz(typed) => typed.format.message_format,
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
-            Verb::Demo(_) | Verb::Replay(_) | Verb::Shrink(_) | Verb::Scenario(_) | Verb::CheckHistory(_) => {
-                Format::Human
-            }
+            Verb::Demo(_)
+            | Verb::Replay(_)
+            | Verb::Shrink(_)
+            | Verb::Seeds(_)
+            | Verb::Scenario(_)
+            | Verb::CheckHistory(_) => Format::Human,
         }
     }
 }

@@ -7,4 +7,5 @@ pub(crate) mod fuzz;
 pub(crate) mod mutants;
 pub(crate) mod replay;
 pub(crate) mod scenario;
+pub(crate) mod seeds;
 pub(crate) mod shrink;
