@@ -1,6 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario, seeds, shrink};
+use crate::verb::{
+    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -31,6 +33,9 @@ pub(crate) enum Verb {
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
     Bench(bench::Typed),
+    Differ(differ::Typed),
+    Determinism(determinism::Typed),
+    Worker(worker::Typed),
 }
 
 const EXIT_CODES: &str = "\
@@ -42,13 +47,24 @@ impl Verb {
     /// tells what is wrong.
     pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
         match self {
-            Verb::Fuzz(typed) => typed.restricted.needs_bugs(),
+            // Which build that is depends on the bug: the runner asks for it by name.
+            Verb::Fuzz(_) => false,
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Shrink(typed) => typed.needs_bugs(systems),
             Verb::Seeds(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
-            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) => false,
+            Verb::Determinism(typed) => typed.restricted.needs_bugs(),
+            Verb::Worker(typed) => typed.restricted.needs_bugs(),
+            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Differ(_) => false,
+        }
+    }
+
+    /// The bug that was named on the command line; `none` is none.
+    pub(crate) fn bug(&self) -> Option<&str> {
+        match self {
+            Verb::Fuzz(typed) => typed.restricted.bug(),
+            _ => None,
         }
     }
 
@@ -63,7 +79,10 @@ impl Verb {
             | Verb::Shrink(_)
             | Verb::Seeds(_)
             | Verb::Scenario(_)
-            | Verb::CheckHistory(_) => Format::Human,
+            | Verb::CheckHistory(_)
+            | Verb::Determinism(_)
+            | Verb::Worker(_)
+            | Verb::Differ(_) => Format::Human,
         }
     }
 }

@@ -1,60 +1,101 @@
-//! The neighbourhood of a failure: plans that differ from its plan in a few decisions.
-//!
-//! A failure that is gone may have moved by a millisecond. Whoever says that it is mended tries what lies around it:
-//! other delays of the messages, other lengths of the timers, steps that come a little sooner or later or not at all.
+//! Runs a variant of a scenario many times, each time shaken in another way, and counts what comes of it.
 
-use whitewater_plan::Plan;
-use whitewater_sim::draw::Draw;
-use whitewater_sim::{Rest, Script, Span, Step, Time, Trigger};
+use crate::run::run;
+use crate::snapshot::meets;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use whitewater_plan::{Scenario, Variant, around};
+use whitewater_sim::System;
 
-/// A neighbour of a plan; the same number gives the same one, and 0 the plan itself.
-pub fn neighbour(plan: &Plan, number: u64) -> Plan {
-    let mut neighbour = plan.clone();
-    if number == 0 {
-        return neighbour;
-    }
-    let mut draw = Draw::from_value(number);
-    let script = &mut neighbour.script;
-    if draw.chance(3, 4) {
-        leave_to_a_seed(script, &mut draw);
-    }
-    if draw.chance(1, 2) && !script.pins.is_empty() {
-        let gone = draw.below(script.pins.len() as u64) as usize;
-        script.pins.remove(gone);
-    }
-    if draw.chance(1, 4) && script.steps.len() > 1 {
-        let gone = draw.below(script.steps.len() as u64) as usize;
-        script.steps.remove(gone);
-    }
-    let reach = Span::from_nanos(script.network.delay_high.nanos().saturating_mul(4)).nanos();
-    for step in &mut script.steps {
-        if draw.chance(1, 2) {
-            shift(step, reach, &mut draw);
+/// What came of all runs around a variant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Runs.
+    pub runs: u64,
+    /// Runs that ended as expected.
+    pub met: u64,
+    /// Every other ending with how often it came and the first number it came for.
+    pub others: BTreeMap<String, (u64, u64)>,
+}
+
+/// Runs a variant `count` times on `jobs` threads; the result does not depend on their number.
+///
+/// # Errors
+/// The plan cannot be run; the text says why.
+pub fn run_around(
+    system: &dyn System,
+    scenario: &Scenario,
+    variant: &Variant,
+    count: u64,
+    jobs: usize,
+) -> Result<Around, String> {
+    let plan = scenario.plan(variant);
+    let (next, all) = (AtomicU64::new(0), Mutex::new(Around::default()));
+    let work = || -> Result<(), String> {
+        let mut own = Around::default();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            let outcome = run(system, &around(&plan, number), false)?;
+            own.runs += 1;
+            match meets(&variant.expect, &outcome.verdict) {
+                Ok(()) => own.met += 1,
+                Err(_) => own.note(ending(&outcome.verdict), 1, number),
+            }
         }
-    }
-    neighbour
-}
-
-/// What is not pinned is drawn, with delays up to a few times as long as they were.
-fn leave_to_a_seed(script: &mut Script, draw: &mut Draw) {
-    (script.seed, script.rest) = (draw.bits(), Rest::Drawn);
-    let low = script.network.delay_low.nanos();
-    let high = script.network.delay_high.nanos().max(low).saturating_mul(draw.within(1, 4));
-    script.network.delay_high = Span::from_nanos(high.max(low));
-}
-
-/// Moves a step by at most so much; its length stays what it was.
-fn shift(step: &mut Step, reach: u64, draw: &mut Draw) {
-    let by = draw.within(0, reach);
-    let later = draw.chance(1, 2);
-    let moved = |time: &Time| {
-        let nanos = time.nanos();
-        Time::from_nanos(if later { nanos.saturating_add(by) } else { nanos.saturating_sub(by) })
+        all.lock().expect("nobody panics with the counts in hand").add(own);
+        Ok(())
     };
-    let triggers = [Some(&mut step.when), step.until.as_mut()];
-    for trigger in triggers.into_iter().flatten() {
-        if let Trigger::At(time) = trigger {
-            *time = moved(time);
+    let ends: Vec<Result<(), String>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a run does not panic")).collect()
+    });
+    ends.into_iter().collect::<Result<Vec<()>, String>>()?;
+    Ok(all.into_inner().expect("nobody panics with the counts in hand"))
+}
+
+/// How a run ended, without figures.
+fn ending(verdict: &whitewater_sim::Verdict) -> String {
+    let node = match verdict {
+        whitewater_sim::Verdict::Violated(violation) => violation.node,
+        whitewater_sim::Verdict::Crashed { node, .. } => Some(*node),
+        _ => None,
+    };
+    let at = node.map_or(String::new(), |node| format!(" at {node}"));
+    format!("{}{at}", verdict.rule())
+}
+
+impl Around {
+    fn note(&mut self, ending: String, count: u64, first: u64) {
+        let (times, earliest) = self.others.entry(ending).or_insert((0, first));
+        *times += count;
+        *earliest = (*earliest).min(first);
+    }
+
+    fn add(&mut self, other: Around) {
+        self.runs += other.runs;
+        self.met += other.met;
+        for (ending, (count, first)) in other.others {
+            self.note(ending, count, first);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_several_threads_add_up_and_the_earliest_run_is_kept() {
+        let mut all = Around { runs: 2, met: 1, ..Around::default() };
+        all.note("panic at n1".into(), 1, 9);
+        let mut more = Around { runs: 3, met: 1, ..Around::default() };
+        more.note("panic at n1".into(), 2, 4);
+        all.add(more);
+        assert_eq!((all.runs, all.met), (5, 2));
+        assert_eq!(all.others["panic at n1"], (3, 4));
     }
 }

@@ -21,11 +21,15 @@ pub struct Kv;
 pub static KV: Kv = Kv;
 
 #[cfg(feature = "mutants")]
-use crate::bugs::{ALL as BUGS, QUIET};
+use crate::bugs::ALL as BUGS;
 #[cfg(not(feature = "mutants"))]
-const BUGS: &[&str] = &[];
+const BUGS: &[&str] = if PATCH[0].is_empty() { &[] } else { &PATCH };
+/// The bug that was patched into the sources of this build, if one was.
 #[cfg(not(feature = "mutants"))]
-const QUIET: &[&str] = &[];
+const PATCH: [&str; 1] = [match option_env!("WHITEWATER_PATCH_KV") {
+    Some(id) => id,
+    None => "",
+}];
 
 impl System for Kv {
     fn name(&self) -> &'static str {
@@ -50,10 +54,6 @@ impl System for Kv {
 
     fn bugs(&self) -> &'static [&'static str] {
         BUGS
-    }
-
-    fn quiet_bugs(&self) -> &'static [&'static str] {
-        QUIET
     }
 
     fn timing(&self, options: &Options) -> Timing {
