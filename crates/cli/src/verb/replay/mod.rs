@@ -73,11 +73,11 @@ pub(crate) fn run(
     let restricted = typed.restricted.typed(given);
     let mut exit = Exit::Clean;
     for word in words {
-        let found = meant(&word, &restrictions, systems)?;
-        if let (Some(file), Some(flag)) = (&found.file, restricted.first()) {
+        if let (Some(file), Some(flag)) = (meant::file_of(&word)?, restricted.first()) {
             let file = file.display();
             bail!("--{flag} restricts what a seed means, and {file} holds the whole plan: leave it out");
         }
+        let found = meant(&word, &restrictions, systems)?;
         exit = exit.and(replay(&word, &found, typed, systems, screen)?);
     }
     Ok(exit)
