@@ -75,7 +75,7 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         own("scenarios", "scenario schema --check"),
         own("scenarios", "scenario index --check"),
         own("scenarios", "scenario run"),
-        own("seeds", "replay --check seeds"),
+        own("seeds", "seeds verify"),
         cargo("lints", "clippy --workspace --all-targets --quiet -- -D warnings"),
         documents,
         cargo("tests", "test --workspace --no-fail-fast"),
