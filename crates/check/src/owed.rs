@@ -32,6 +32,8 @@ pub struct Ground {
     pub round_trip: Span,
     /// Time that the script gives.
     pub limit: Span,
+    /// Whether every clock runs within a fifth of the true rate once faults are over, and none stands still.
+    pub clocks_true: bool,
     /// Entries that surely reach a follower in one round trip: those of one append, since on a network that reorders
     /// appends a larger window may bring no more than that.
     pub entries_per_round_trip: u64,
@@ -43,6 +45,8 @@ pub struct Terrain {
     servers: usize,
     /// For each server those that it reaches, itself included if it is up, a bit each by position.
     reach: [u16; SERVERS_MAX],
+    /// For each server those that something of it may reach now and then, over a link that is not reliable.
+    strays: [u16; SERVERS_MAX],
     /// Term and index of each server's last entry.
     logs: [(u64, u64); SERVERS_MAX],
     /// Each server's commit index: up to there its log is the leader's.
@@ -72,6 +76,8 @@ pub enum Owed {
 /// Why nothing is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
+    /// A clock stands still, or runs at a rate that is off by more than a fifth.
+    ClocksApart,
     /// A round trip takes more than a quarter of the shortest election timeout.
     TooSlow,
     /// No majority is wholly connected.
@@ -100,7 +106,9 @@ impl Terrain {
         for from in cluster.servers().filter(|&node| up(node)) {
             for to in cluster.servers().filter(|&node| up(node)) {
                 let link = Link { from, to };
-                if from == to || cluster.is_open(link) && obstructions.is_free(link) {
+                if !obstructions.is_free(link) {
+                    terrain.stray(link);
+                } else if from == to || cluster.is_open(link) {
                     terrain.open(link);
                 }
             }
@@ -111,6 +119,11 @@ impl Terrain {
     /// Opens a link between servers that are up; a link of a server to itself says that it is up.
     pub fn open(&mut self, link: Link) {
         self.reach[link.from.position()] |= 1 << link.to.position();
+    }
+
+    /// Says that a link between servers that are up is not reliable, and yet something may come over it.
+    pub fn stray(&mut self, link: Link) {
+        self.strays[link.from.position()] |= 1 << link.to.position();
     }
 
     /// Servers that reach `node`.
@@ -125,7 +138,8 @@ impl Terrain {
 
     /// Servers that `node` reaches or that reach it.
     fn touched(&self, node: usize) -> u16 {
-        self.reach[node] | self.reached_by(node)
+        let strays = (0..self.servers).filter(|&from| self.strays[from] & 1 << node != 0);
+        self.reach[node] | self.reached_by(node) | self.strays[node] | strays.fold(0, |set, n| set | 1 << n)
     }
 
     /// Says how far a server's log reaches, and how far it is known to be committed.
@@ -182,6 +196,9 @@ fn catching_up(ground: &Ground, terrain: &Terrain, mesh: u16) -> Span {
 
 /// What a cluster owes.
 pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
+    if !ground.clocks_true {
+        return Owed::Nothing(Because::ClocksApart);
+    }
     if ground.round_trip > ground.timing.election_low.part(4) {
         return Owed::Nothing(Because::TooSlow);
     }
@@ -247,6 +264,7 @@ mod tests {
             round_trip,
             limit: HIGH.times(SETTLE_TIMEOUTS),
             entries_per_round_trip: 100,
+            clocks_true: true,
         }
     }
 
@@ -333,6 +351,41 @@ mod tests {
         // Its log may be behind, and then nobody can be elected.
         let star = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (0, 3), (0, 4)]);
         assert_eq!(all(&star), nothing(Because::NoMajority));
+    }
+
+    #[test]
+    fn a_link_into_a_majority_that_comes_and_goes_disturbs_as_well() {
+        let mut flaps = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (1, 2)]);
+        assert_eq!(all(&flaps), [(); 4].map(|()| progress(&[0, 1, 2], true)));
+        flaps.stray(link(4, 1));
+        let [neither, pre_vote, check_quorum, both] = all(&flaps);
+        for owed in [neither, pre_vote, check_quorum] {
+            assert_eq!(owed, Owed::Nothing(Because::Disturbed));
+        }
+        assert_eq!(both, progress(&[0, 1, 2], false));
+    }
+
+    #[test]
+    fn a_chain_owes_nothing_without_a_majority_that_is_whole() {
+        let chain = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (1, 2), (2, 3), (3, 4)]);
+        assert_eq!(all(&chain), nothing(Because::NoMajority));
+        // Three in a mesh and two behind one of them, in a row.
+        let tail = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (1, 2), (2, 3), (3, 4)]);
+        assert_eq!(all(&tail)[0], Owed::Nothing(Because::Disturbed));
+        assert_eq!(all(&tail)[3], progress(&[0, 1, 2], false));
+    }
+
+    #[test]
+    fn a_ring_in_which_everybody_reaches_a_bare_majority_owes_nothing() {
+        let ring = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
+        assert_eq!(all(&ring), nothing(Because::NoMajority));
+    }
+
+    #[test]
+    fn clocks_that_are_not_true_owe_nothing() {
+        let mut apart = ground(true, true);
+        apart.clocks_true = false;
+        assert_eq!(owed(&apart, &whole(3, &[0, 1, 2])), Owed::Nothing(Because::ClocksApart));
     }
 
     #[test]
