@@ -33,6 +33,11 @@ scenarios! {
         durable_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         reply_first;
+    acknowledgement_from_a_later_term:
+        term_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        count_first;
+    announcement_at_teardown: latch, mailbox;
     answer_from_a_later_term:
         steps_down,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -49,6 +54,10 @@ scenarios! {
         index_and_term,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         index_only;
+    claim_overtakes_its_term:
+        term_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        rows_first;
     confirmation_of_replaced_entries:
         by_index_and_term,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -75,7 +84,12 @@ scenarios! {
         what_is_known,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         everything;
+    last_witness_out_of_reach:
+        quorum_needed,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        quorum_ignored;
     leader_announce_before_relay_ready: drop, latch, mailbox;
+    leader_behind_a_wall: fenced, not_fenced;
     leader_cut_off: check_quorum, no_check_quorum;
     leader_that_hears_nobody: check_quorum, no_check_quorum;
     leadership_moves_for_nothing: voters_stand_by_their_leader, pre_vote_alone;
@@ -83,6 +97,10 @@ scenarios! {
         last_term_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         length_only;
+    mode_changes_during_a_write:
+        taken_in,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        asserted;
     newer_but_shorter_log:
         term_before_length,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -105,6 +123,14 @@ scenarios! {
         cut_at_a_conflict,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         cut_always;
+    resignation_during_a_write:
+        taken_in,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        asserted;
+    rolled_back_row_stays_away:
+        rolled_back,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        left_waiting;
     seed_e1_campaign_while_leading:
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -165,14 +191,36 @@ scenarios! {
         one_frame,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         two_frames;
+    split_vote_too_soon:
+        open,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        split;
+    split_vote: noticed, not_noticed;
+    stale_announcement: latch, mailbox;
     transfer_that_fails:
         given_up,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         never_given_up;
+    two_promotions_at_once:
+        once,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        for_ever;
     vote_for_any_log:
         recent_logs_only,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         any_log;
+    vote_while_a_row_is_written:
+        judged_twice,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        judged_once;
+    witness_without_eyes:
+        says_no,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        says_yes;
+    write_before_the_claim:
+        claim_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        write_first;
 }
 
 fn holds(scenario: &str, variant: &str) {
