@@ -2,7 +2,7 @@
 
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
-use crate::verb::{bench, demo, fuzz, mutants, replay, scenario};
+use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario};
 use crate::{Exit, Screen, Systems, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -62,6 +62,11 @@ pub fn main_with(systems: Systems, extras: &[Extra]) -> ExitCode {
 
 fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exit> {
     let screen = Screen::new(verb.format());
+    if let Some(bug) = verb.bug()
+        && let Some(exit) = rebuild::with_bug(bug, systems, &screen)?
+    {
+        return Ok(exit);
+    }
     if verb.needs_bugs(systems)
         && let Some(exit) = rebuild::with_bugs(systems, &screen)?
     {
@@ -73,6 +78,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exi
         Verb::Replay(typed) => replay::run(&typed, &Given(matches), systems, &screen),
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
+        Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
     }
 }

@@ -1,6 +1,6 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, demo, fuzz, mutants, replay, scenario};
+use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -27,6 +27,7 @@ pub(crate) enum Verb {
     Replay(replay::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
+    CheckHistory(check_history::Typed),
     Bench(bench::Typed),
 }
 
@@ -39,11 +40,20 @@ impl Verb {
     /// tells what is wrong.
     pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
         match self {
-            Verb::Fuzz(typed) => typed.restricted.needs_bugs(),
+            // Which build that is depends on the bug: the runner asks for it by name.
+            Verb::Fuzz(_) => false,
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
-            Verb::Demo(_) | Verb::Bench(_) => false,
+            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) => false,
+        }
+    }
+
+    /// The bug that was named on the command line; `none` is none.
+    pub(crate) fn bug(&self) -> Option<&str> {
+        match self {
+            Verb::Fuzz(typed) => typed.restricted.bug(),
+            _ => None,
         }
     }
 
@@ -53,7 +63,7 @@ impl Verb {
             Verb::Fuzz(typed) => typed.format.message_format,
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
-            Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) => Format::Human,
+            Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) | Verb::CheckHistory(_) => Format::Human,
         }
     }
 }

@@ -18,13 +18,20 @@ pub(super) fn add(
     scope: Scope,
     decisions: &Decisions,
 ) {
-    if script.servers < 2 {
-        return;
-    }
     let stage = Stage::new(script, timing, system, decisions);
     let steps = &mut script.steps;
     if scope.clocks {
         clocks::add(steps, &stage);
+    }
+    if stage.servers < 2 {
+        // A lone server has no links and follows nobody.
+        if scope.crashes {
+            processes::add_crashes(steps, &stage);
+        }
+        if scope.processes {
+            processes::add_delays(steps, &stage);
+        }
+        return;
     }
     if scope.links {
         cuts::add(steps, &stage);

@@ -11,11 +11,13 @@ mod moments;
 mod operations;
 mod options;
 mod processes;
+mod size;
 mod weights;
 
 use crate::suggest::listed;
 use crate::{PLAN_VERSION, Plan, Profile, Tuning};
 use decide::Decisions;
+use size::Size;
 use std::collections::BTreeSet;
 use whitewater_sim::System;
 
@@ -28,7 +30,7 @@ pub struct Restrictions {
     pub system: Option<String>,
     /// This profile only.
     pub profile: Option<Profile>,
-    /// Values of options, by name.
+    /// Values of options, by name; with them the size of the cluster, as `nodes` and `clients`.
     pub set: Vec<(String, String)>,
     /// What differs from the profile, see [`Tuning::parse`].
     pub tuning: Tuning,
@@ -52,11 +54,13 @@ pub fn generate(
     let decisions = Decisions::new(seed, &restrictions.tuning);
     let profile = restrictions.profile.unwrap_or(Profile::Swarm);
     let system = choose_system(systems, &decisions, restrictions)?;
-    let servers = cluster::servers(&decisions);
+    let size = Size::demanded(restrictions)?;
+    let servers = size.servers.unwrap_or_else(|| cluster::servers(&decisions));
     let scope = profile.scope();
     let options = options::draw(system, scope.options, servers, &decisions, restrictions)?;
     let timing = system.timing(&options);
-    let mut script = cluster::script(seed, servers, system.clients(), timing, &decisions);
+    let clients = size.clients.unwrap_or_else(|| cluster::clients(system.clients(), &decisions));
+    let mut script = cluster::script(seed, servers, clients, timing, &decisions);
     if scope.links {
         cluster::disturb(&mut script, timing, system, &decisions);
     }
@@ -107,7 +111,7 @@ fn with_bug_and_options(
             return Err(no_bug(systems, bug));
         }
     }
-    for (name, _) in &restrictions.set {
+    for (name, _) in restrictions.set.iter().filter(|(name, _)| !Size::has(name)) {
         let before = eligible.clone();
         eligible.retain(|system| has_option(*system, name));
         if eligible.is_empty() {
@@ -133,7 +137,7 @@ fn no_option(systems: &[&'static dyn System], name: &str) -> String {
         }
     };
     let there: Vec<String> = systems.iter().map(of).collect();
-    format!("there is no option `{name}`; {}", there.join("; "))
+    format!("there is no option `{name}`; {}; every system has {}", there.join("; "), Size::NAMES.join(", "))
 }
 
 /// That none of these systems stands the profile, and which profiles each does.

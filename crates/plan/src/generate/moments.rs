@@ -35,7 +35,8 @@ impl<'a> Stage<'a> {
         system: &'a dyn System,
         decisions: &'a Decisions,
     ) -> Stage<'a> {
-        let (messages, timers) = system.names();
+        // Messages and timers are named with a link, and a lone server has none.
+        let (messages, timers) = if script.servers > 1 { system.names() } else { (&[][..], &[][..]) };
         Stage {
             decisions,
             servers: script.servers,
@@ -202,6 +203,7 @@ impl Fault<'_> {
     /// Whom it hits.
     pub(super) fn victim(&self) -> Target {
         match pick(&mut self.draw("victim"), &w::VICTIMS) {
+            Victim::Follower if self.stage.servers < 2 => Target::Leader,
             Victim::Node => Target::Node(self.node("victim node")),
             Victim::Leader => Target::Leader,
             Victim::Follower => self.follower(),

@@ -24,7 +24,9 @@ pub(super) fn add_crashes(steps: &mut Vec<Step>, stage: &Stage<'_>) {
     };
     steps.extend(stage.faults("crash").map(|fault| crash(&fault, Target::Node(fault.node("node")))));
     steps.extend(stage.faults("crash-leader").map(|fault| crash(&fault, Target::Leader)));
-    steps.extend(stage.faults("crash-follower").map(|fault| crash(&fault, fault.follower())));
+    if stage.servers > 1 {
+        steps.extend(stage.faults("crash-follower").map(|fault| crash(&fault, fault.follower())));
+    }
     for (family, effect) in [("crash-at-send", Countable::Sends), ("crash-at-reply", Countable::Replies)] {
         steps.extend(stage.faults(family).map(|fault| {
             let number = fault.draw("effect").log_uniform(w::CRASH_EFFECTS.0, w::CRASH_EFFECTS.1) as u32;

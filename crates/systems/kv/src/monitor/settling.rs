@@ -63,6 +63,11 @@ impl Settling {
         inject: &mut Vec<(NodeId, Command)>,
     ) {
         self.phase = phase;
+        // From here on the membership changes only by what is in the logs already: what is owed depends on it.
+        let orders = |client: &NodeId| {
+            cluster.view(*client).and_then(KvNode::client).is_some_and(|client| client.has_orders())
+        };
+        inject.extend(cluster.clients().filter(orders).map(|client| (client, Command::Abandon)));
         let settlement = self.settle(cluster, rules);
         self.served = match settlement.owed() {
             Owed::Progress { core, .. } => {
@@ -95,6 +100,11 @@ impl Settling {
         self.damaged = damaged(cluster).count();
         let mut terrain =
             Terrain::of(cluster, &self.obstructions, |node| !damaged(cluster).any(|other| other == node));
+        for node in cluster.servers() {
+            if let Some(server) = cluster.view(node).and_then(KvNode::server) {
+                terrain.set_memberships(node, server.memberships_to_come());
+            }
+        }
         let asking = cluster.clients().filter_map(|client| cluster.view(client)?.client());
         let requests: usize = asking.map(|client| client.open_requests()).sum();
         terrain.expect(requests as u64 * ENTRIES_PER_REQUEST);
