@@ -72,6 +72,8 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         cargo("format", "fmt --all --check"),
         own("scenarios", "scenario check"),
         own("scenarios", "scenario fmt --check"),
+        own("scenarios", "scenario schema --check"),
+        own("scenarios", "scenario index --check"),
         own("scenarios", "scenario run"),
         own("seeds", "replay --check seeds"),
         cargo("lints", "clippy --workspace --all-targets --quiet -- -D warnings"),

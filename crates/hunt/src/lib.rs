@@ -3,6 +3,7 @@
 //! [`run()`] runs one plan, [`campaign()`] one per seed. A [`Failure`] is a failing run, recorded: [`report`] explains it,
 //! [`trace_text`] tells it event by event, and its command runs it again. [`Record`] is what machines read of all this.
 
+mod around;
 mod campaign;
 mod causes;
 mod choice;
@@ -23,6 +24,7 @@ mod traces;
 mod why;
 mod words;
 
+pub use around::{Around, run_around};
 pub use campaign::{Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign};
 pub use causes::causes;
 pub use command::print_command;

@@ -8,6 +8,8 @@ use whitewater_sim::{Options, System, TraceHash};
 const RACE: &str = r#"{
   "$schema": "schema/scenario.json",
   "name": "early-announcement",
+  "theme": "announcements",
+  "moral": "What is said once is said again.",
   "notes": [
     "A leader announces itself once.",
     "Whoever is not ready to pass it on loses it."
@@ -236,8 +238,7 @@ fn errors_of_a_saved_failure_point_at_their_place() {
 /// The fields an editor offers are those that are read, and those that have to be there are demanded.
 #[test]
 fn the_schema_of_scenarios_knows_their_fields() {
-    let schema: serde_json::Value =
-        serde_json::from_str(include_str!("../../../scenarios/schema/scenario.json")).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&crate::schema(&SYSTEMS)).unwrap();
     let parse = |json: &serde_json::Value| Scenario::parse("-", &json.to_string(), &SYSTEMS);
     let race: serde_json::Value = serde_json::from_str(RACE).unwrap();
     let places = ["", "/variants/drop", "/variants/drop/expect/violates"];

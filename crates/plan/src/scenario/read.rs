@@ -14,6 +14,8 @@ struct ScenarioFile {
     #[serde(rename = "$schema")]
     schema: Option<String>,
     name: String,
+    theme: Option<String>,
+    moral: Option<String>,
     #[serde(default)]
     notes: Vec<String>,
     source: Option<String>,
@@ -49,7 +51,7 @@ struct ViolatesFile {
 }
 
 /// Names a verdict may have besides the rules of the system.
-const VERDICTS: [&str; 3] = ["panic", "limit", "nondeterministic"];
+pub(super) const VERDICTS: [&str; 3] = ["panic", "limit", "nondeterministic"];
 
 impl Scenario {
     /// Reads a scenario file.
@@ -88,6 +90,8 @@ impl Scenario {
         Ok(Scenario {
             schema: file.schema,
             name: file.name,
+            theme: file.theme,
+            moral: file.moral,
             notes: file.notes,
             source: file.source,
             system: file.system,

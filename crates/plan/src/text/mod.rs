@@ -70,6 +70,11 @@ pub fn parse_step(line: &str, system: Option<&dyn System>) -> Result<Step, LineE
     Reader::new(line, system).step()
 }
 
+/// The first words of settings and steps, in words.
+pub(crate) fn words_of_scripts() -> String {
+    [&read::STEPS[..], &read::SETTINGS[..]].concat().join(", ")
+}
+
 /// A line as it was read, with the nodes it names and their columns.
 pub(crate) struct Read {
     pub(crate) line: Line,
