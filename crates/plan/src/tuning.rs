@@ -167,13 +167,13 @@ impl Tuning {
 
     /// In how many of how many runs a family is on, if the file says so.
     pub(crate) fn share(&self, family: &str) -> Option<(u64, u64)> {
-        debug_assert!(is_family(family) || family.starts_with("option "), "`{family}` is in no list");
+        assert!(is_family(family) || family.starts_with("option "), "`{family}` is in no list");
         self.shares.iter().find(|(name, _)| name == family).map(|(_, share)| *share)
     }
 
     /// The range the file gives.
     pub(crate) fn range(&self, name: &str) -> Option<(u64, u64)> {
-        debug_assert!(RANGES.iter().any(|(known, ..)| *known == name), "`{name}` is in no list");
+        assert!(RANGES.iter().any(|(known, ..)| *known == name), "`{name}` is in no list");
         self.ranges.iter().find(|(known, _)| known == name).map(|(_, range)| *range)
     }
 }
