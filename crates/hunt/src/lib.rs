@@ -3,11 +3,15 @@
 //! [`run()`] runs one plan, [`campaign()`] one per seed. A [`Failure`] is a failing run, recorded: [`report`] explains it,
 //! [`trace_text`] tells it event by event, and its command runs it again. [`Record`] is what machines read of all this.
 
+pub mod apart;
 mod around;
 mod campaign;
+mod caught;
 mod causes;
 mod choice;
 mod command;
+pub mod determinism;
+mod differ;
 mod failure;
 mod fold;
 mod order;
@@ -25,9 +29,12 @@ mod why;
 mod words;
 
 pub use around::{Around, run_around};
-pub use campaign::{Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign};
+pub use campaign::{
+    Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign, campaign_apart,
+};
 pub use causes::causes;
 pub use command::print_command;
+pub use differ::{Compared, differ};
 pub use failure::{Failure, FailureKind, FailureRecord, OWN_BUG};
 pub use record::{FailureLine, ProgressLine, Record, RunLine, SpreadLine, SummaryLine};
 pub use run::{missed, never_happened, run, run_twice, same};

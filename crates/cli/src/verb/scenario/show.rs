@@ -66,11 +66,11 @@ fn beside(plan: &Plan, outcome: &Outcome) -> String {
         }
     }
     let steps = plan.script.steps.iter().zip(&moments).enumerate();
-    let line = |(number, (step, moments)): (usize, (&whitewater_sim::Step, &Vec<(bool, Time)>))| {
+    let lines = steps.map(|(number, (step, moments))| {
         let step = text::print_step(&whitewater_sim::Step { note: None, ..step.clone() });
-        format!("{:>4}  {step:<STEP_WIDTH$}  {}", number + 1, became(moments))
-    };
-    steps.map(line).map(|line| format!("{line}\n")).collect()
+        format!("{:>4}  {step:<STEP_WIDTH$}  {}\n", number + 1, became(moments))
+    });
+    lines.collect()
 }
 
 /// When a step began and ended, in words.
