@@ -2,7 +2,9 @@
 
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
-use crate::verb::{bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, worker};
+use crate::verb::{
+    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+};
 use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -92,6 +94,8 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
         Verb::Demo(typed) => demo::run(&typed, systems, &screen),
         Verb::Fuzz(typed) => fuzz::run(&typed, &Given(matches), systems, &screen),
         Verb::Replay(typed) => replay::run(&typed, &Given(matches), systems, &screen),
+        Verb::Seeds(typed) => seeds::run(&typed, systems, &screen),
+        Verb::Shrink(typed) => shrink::run(&typed, systems, &screen),
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
         Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),

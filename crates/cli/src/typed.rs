@@ -1,6 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, worker};
+use crate::verb::{
+    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -25,6 +27,8 @@ pub(crate) enum Verb {
     Demo(demo::Typed),
     Fuzz(fuzz::Typed),
     Replay(replay::Typed),
+    Shrink(shrink::Typed),
+    Seeds(seeds::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
@@ -46,6 +50,8 @@ impl Verb {
             // Which build that is depends on the bug: the runner asks for it by name.
             Verb::Fuzz(_) => false,
             Verb::Replay(typed) => typed.needs_bugs(systems),
+            Verb::Shrink(typed) => typed.needs_bugs(systems),
+            Verb::Seeds(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
@@ -70,6 +76,8 @@ impl Verb {
             Verb::Bench(typed) => typed.format.message_format,
             Verb::Demo(_)
             | Verb::Replay(_)
+            | Verb::Shrink(_)
+            | Verb::Seeds(_)
             | Verb::Scenario(_)
             | Verb::CheckHistory(_)
             | Verb::Determinism(_)

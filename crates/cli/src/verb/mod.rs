@@ -9,4 +9,6 @@ pub(crate) mod fuzz;
 pub(crate) mod mutants;
 pub(crate) mod replay;
 pub(crate) mod scenario;
+pub(crate) mod seeds;
+pub(crate) mod shrink;
 pub(crate) mod worker;

@@ -66,11 +66,12 @@ fn beside(plan: &Plan, outcome: &Outcome) -> String {
         }
     }
     let steps = plan.script.steps.iter().zip(&moments).enumerate();
-    let lines = steps.map(|(number, (step, moments))| {
+    type Numbered<'a> = (usize, (&'a whitewater_sim::Step, &'a Vec<(bool, Time)>));
+    let line = |(number, (step, moments)): Numbered<'_>| {
         let step = text::print_step(&whitewater_sim::Step { note: None, ..step.clone() });
-        format!("{:>4}  {step:<STEP_WIDTH$}  {}\n", number + 1, became(moments))
-    });
-    lines.collect()
+        format!("{:>4}  {step:<STEP_WIDTH$}  {}", number + 1, became(moments))
+    };
+    steps.map(line).map(|line| format!("{line}\n")).collect()
 }
 
 /// When a step began and ended, in words.
