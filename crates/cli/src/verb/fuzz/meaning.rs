@@ -1,6 +1,6 @@
 //! What the words behind `fuzz` mean: which seeds, how much of them, under which restrictions.
 
-use super::Typed;
+use super::{Shrink, Typed};
 use crate::Screen;
 use crate::amount::Amount;
 use crate::given::Given;
@@ -35,6 +35,7 @@ pub(super) struct Meaning {
     /// How long a run may take in a worker process, if it is made in one.
     pub(super) isolate: Option<Duration>,
     pub(super) save: Option<PathBuf>,
+    pub(super) shrink: Shrink,
     pub(super) verbose: bool,
     /// Where the values come from, for people who ask.
     origins: Vec<String>,
@@ -76,6 +77,7 @@ impl Meaning {
             keep_going: typed.keep_going,
             isolate: typed.isolate,
             save: typed.save.clone(),
+            shrink: typed.shrink,
             verbose: typed.verbose,
             origins: ["seed", "seeds", "deliveries", "runs", "for", "system", "profile", "jobs", "save"]
                 .iter()

@@ -1,7 +1,9 @@
 //! What is said of a search: failures as they are found, and a summary at the end.
 
+use super::Shrink;
 use super::meaning::Meaning;
 use crate::progress::{Progress, per_second};
+use crate::shrinking::{Shrinker, tell_slips};
 use crate::telling::{Telling, exit_of, report};
 use crate::{Exit, Screen, Systems, files, store};
 use std::collections::BTreeSet;
@@ -13,6 +15,7 @@ use whitewater_hunt::{
     Signature, Spread, Summary, SummaryLine, print_command,
 };
 use whitewater_plan::{generate, seed_text};
+use whitewater_sim::Verdict;
 
 /// Watches a search and tells what it finds.
 pub(super) struct Watch<'a> {
@@ -27,6 +30,8 @@ pub(super) struct Watch<'a> {
 struct Found {
     /// Rules of which a report was printed.
     rules: BTreeSet<String>,
+    /// The first failure of each kind, with its seed: what is shrunk in the end.
+    firsts: Vec<(Signature, Failure)>,
     /// Why a failure could not be saved.
     unsaved: Option<anyhow::Error>,
 }
@@ -46,10 +51,21 @@ impl<'a> Watch<'a> {
     ///
     /// # Errors
     /// A failure could not be saved.
-    pub(super) fn finish(self, summary: &Summary, wall: Duration, interrupted: bool) -> anyhow::Result<()> {
+    pub(super) fn finish(
+        self,
+        summary: &Summary,
+        wall: Duration,
+        interrupted: bool,
+        systems: Systems,
+    ) -> anyhow::Result<()> {
         self.screen.message(&Record::Summary(SummaryLine::of(summary, wall.as_secs_f64(), interrupted)));
         self.screen.print(&summary_text(summary, wall, interrupted));
         let found = self.found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if !interrupted {
+            for (_, failure) in found.firsts.iter().take(SHRUNK_MAX) {
+                shrink(failure, self.meaning, systems, self.screen);
+            }
+        }
         found.unsaved.map_or(Ok(()), Err)
     }
 }
@@ -81,6 +97,12 @@ impl Observer for Watch<'_> {
                 record.message
             )),
         }
+        let signature = failure.and_then(|failure| Signature::of(&failure.outcome));
+        if let (Some(failure), Some(signature)) = (failure, signature)
+            && !found.firsts.iter().any(|(known, _)| *known == signature)
+        {
+            found.firsts.push((signature, failure.clone()));
+        }
         if let (Some(folder), Some(failure)) = (&self.meaning.save, failure)
             && found.unsaved.is_none()
             && let Err(error) = save(folder, failure, self.screen)
@@ -107,7 +129,34 @@ pub(super) fn one(seed: u64, meaning: &Meaning, systems: Systems, screen: &Scree
         }
     }
     telling.print_verdict(screen);
+    if let Some(failure) = &telling.failure {
+        shrink(failure, meaning, systems, screen);
+    }
     Ok(exit_of(&telling.outcome))
+}
+
+/// Failures of a search that are shrunk at most.
+const SHRUNK_MAX: usize = 3;
+
+/// How long one is shrunk at most.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Shrinks a failure, saves what is left, and says how to go on from there. What cannot be shrunk stays as it is.
+fn shrink(failure: &Failure, meaning: &Meaning, systems: Systems, screen: &Screen) {
+    let differs = failure.outcome.verdict == Verdict::Nondeterministic;
+    if meaning.shrink == Shrink::Off || differs || screen.is_closed() {
+        return;
+    }
+    let folder = meaning.save.clone().unwrap_or_else(store::found);
+    let shrinker = Shrinker { time: PATIENCE, jobs: Some(meaning.jobs), folder, systems, screen };
+    match shrinker.shrink(&failure.plan, failure.seed) {
+        Ok(small) => {
+            screen.message(&Record::Shrunk(small.line()));
+            screen.print(&small.summary());
+            tell_slips(&small, screen);
+        }
+        Err(why) => screen.remark(&format!("not shrunk: {why:#}")),
+    }
 }
 
 /// Writes a failure into a file of its own, whole or not at all.
