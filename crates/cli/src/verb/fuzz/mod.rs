@@ -1,6 +1,7 @@
 //! `fuzz`: searches seeds for runs that break a rule; with one seed alone, does that run twice and tells it.
 
 mod meaning;
+mod resume;
 mod watch;
 
 use crate::amount::{Amount, parse_count, parse_jobs};
@@ -55,6 +56,9 @@ pub(crate) struct Typed {
     /// Write every failure into a file in this folder, for `replay`.
     #[arg(long, value_name = "DIR", env = "WHITEWATER_SAVE")]
     save: Option<PathBuf>,
+    /// Go on where the search stopped whose failures were saved in that folder.
+    #[arg(long, requires = "save")]
+    resume: bool,
     /// Whether what is found is made small and saved under its fingerprint, the first of each kind, 20 s at most each.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", env = "WHITEWATER_SHRINK")]
     shrink: Shrink,

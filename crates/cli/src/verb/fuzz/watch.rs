@@ -2,6 +2,7 @@
 
 use super::Shrink;
 use super::meaning::Meaning;
+use super::resume::State;
 use crate::progress::{Progress, per_second};
 use crate::shrinking::{Shrinker, tell_slips};
 use crate::telling::{Telling, exit_of, report};
@@ -9,13 +10,16 @@ use crate::{Exit, Screen, Systems, files, store};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use whitewater_hunt::{
     Failure, FailureLine, FailureRecord, Fingerprint, Finished, Observer, ProgressLine, Record, RunLine,
     Signature, Spread, Summary, SummaryLine, print_command,
 };
 use whitewater_plan::{generate, seed_text};
 use whitewater_sim::Verdict;
+
+/// How often the state of a search is written down.
+const NOTED_EVERY: Duration = Duration::from_secs(1);
 
 /// Watches a search and tells what it finds.
 pub(super) struct Watch<'a> {
@@ -32,6 +36,9 @@ struct Found {
     rules: BTreeSet<String>,
     /// The first failure of each kind, with its seed: what is shrunk in the end.
     firsts: Vec<(Signature, Failure)>,
+    /// How far the search has come, if that is written down, and when it was.
+    state: Option<State>,
+    written: Option<Instant>,
     /// Why a failure could not be saved.
     unsaved: Option<anyhow::Error>,
 }
@@ -44,7 +51,42 @@ impl<'a> Watch<'a> {
         progress: &'a Progress<'a>,
         stop: &'a AtomicBool,
     ) -> Watch<'a> {
-        Watch { meaning, screen, progress, stop, found: Mutex::new(Found::default()) }
+        let found = Found { state: meaning.state.clone(), ..Found::default() };
+        Watch { meaning, screen, progress, stop, found: Mutex::new(found) }
+    }
+
+    /// Counts a run as done, and writes the state down now and then.
+    fn note(&self, run: &Finished) {
+        let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(state) = &mut found.state else { return };
+        state.deliveries += run.deliveries;
+        if run.rule != "pass" {
+            return; // it counts once it is saved
+        }
+        state.runs += 1;
+        let due = found.written.is_none_or(|written| written.elapsed() >= NOTED_EVERY);
+        if due {
+            self.write_state(&mut found);
+        }
+    }
+
+    fn note_failure(&self) {
+        let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(state) = &mut found.state else { return };
+        state.runs += 1;
+        state.failures += 1;
+        self.write_state(&mut found);
+    }
+
+    fn write_state(&self, found: &mut Found) {
+        found.written = Some(Instant::now());
+        if let (Some(folder), Some(state)) = (&self.meaning.save, &found.state)
+            && found.unsaved.is_none()
+            && let Err(error) = state.write(folder)
+        {
+            found.unsaved = Some(error);
+            self.stop.store(true, Ordering::SeqCst);
+        }
     }
 
     /// Prints the summary.
@@ -60,6 +102,10 @@ impl<'a> Watch<'a> {
     ) -> anyhow::Result<()> {
         self.screen.message(&Record::Summary(SummaryLine::of(summary, wall.as_secs_f64(), interrupted)));
         self.screen.print(&summary_text(summary, wall, interrupted));
+        {
+            let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            self.write_state(&mut found);
+        }
         let found = self.found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         if !interrupted {
             for (_, failure) in found.firsts.iter().take(SHRUNK_MAX) {
@@ -71,7 +117,8 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn finished(&self, _: &Finished, now: &whitewater_hunt::Progress) {
+    fn finished(&self, run: &Finished, now: &whitewater_hunt::Progress) {
+        self.note(run);
         if self.screen.is_closed() {
             self.stop.store(true, Ordering::SeqCst);
         }
@@ -83,6 +130,14 @@ impl Observer for Watch<'_> {
     }
 
     fn failed(&self, record: &FailureRecord, failure: Option<&Failure>) {
+        self.tell_failure(record, failure);
+        // Only now, when it is saved, is its run done.
+        self.note_failure();
+    }
+}
+
+impl Watch<'_> {
+    fn tell_failure(&self, record: &FailureRecord, failure: Option<&Failure>) {
         let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         self.screen.message(&Record::Failure(FailureLine::of(record)));
         match failure {
