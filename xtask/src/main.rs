@@ -2,6 +2,7 @@
 
 mod ci;
 mod conformance;
+mod new_system;
 mod readme;
 
 use std::process::ExitCode;
@@ -29,7 +30,14 @@ fn main() -> ExitCode {
         operands: Some("PATH"),
         run: |_, paths| conformance::run(paths),
     };
+    let new_system = Extra {
+        name: "new-system",
+        about: "Writes a package with a small protocol under test into a folder: NAME, then DIR",
+        operands: Some("NAME DIR"),
+        run: |screen, operands| new_system::run(screen, operands),
+    };
     let guests = Made { prefix: PREFIX, make: Exec::make };
-    let more = More { extras: vec![ci, conformance], elsewhere: vec![FOREIGN], made: vec![guests] };
+    let more =
+        More { extras: vec![ci, conformance, new_system], elsewhere: vec![FOREIGN], made: vec![guests] };
     main_with(systems![RELAY, KV], &more)
 }

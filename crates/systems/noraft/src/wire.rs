@@ -46,8 +46,9 @@ impl Config {
     }
 }
 
-/// A message.
+/// A message: the fields are those of the crate's own, each as a number.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum Wire {
     /// A candidate asks for a vote.
     VoteCall { term: u64, last: Position },
@@ -124,7 +125,9 @@ impl Digest for Wire {
     fn digest(&self, digester: &mut Digester) {
         digester.word(Wire::term(self) << 8 | u64::from(Message::kind(self).code));
         match self {
-            Wire::VoteCall { last, .. } => [last.term, last.index].iter().for_each(|word| digester.word(*word)),
+            Wire::VoteCall { last, .. } => {
+                [last.term, last.index].iter().for_each(|word| digester.word(*word))
+            }
             Wire::VoteReply { granted, .. } => digester.word(u64::from(*granted)),
             Wire::AppendCall { commit, base, entries, .. } => {
                 [*commit, base.term, base.index].iter().for_each(|word| digester.word(*word));

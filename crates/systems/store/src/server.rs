@@ -125,26 +125,35 @@ impl<C: Core> Server<C> {
             Input::Synced(ticket) => self.synced(ticket, fx),
             Input::SyncFailed(_) => panic!("a store does not stand disks that fail"),
             Input::Timeout(StoreTimer::Write) => self.try_again(fx),
+            Input::Timeout(StoreTimer::Take) if !self.is_blocked() => {
+                if let Some(input) = self.inputs.pop_front() {
+                    self.take(now, input, fx);
+                }
+            }
+            Input::Timeout(StoreTimer::Take) => {}
             Input::Timeout(StoreTimer::Tick) => {
                 fx.set_timer(StoreTimer::Tick, self.seat.settings.tick, self.seat.settings.tick);
-                self.take(now, Input::Timeout(StoreTimer::Tick), fx);
+                self.take_in_turn(now, Input::Timeout(StoreTimer::Tick), fx);
             }
-            input => self.take(now, input, fx),
+            input => self.take_in_turn(now, input, fx),
         }
-        // What had to wait is taken as if it came now.
-        while !self.is_blocked()
-            && let Some(input) = self.inputs.pop_front()
-        {
-            self.take(now, input, fx);
+        if !self.inputs.is_empty() && !self.is_blocked() {
+            // Each in a step of its own: what one promises is not undone before anybody sees it.
+            fx.set_timer(StoreTimer::Take, Span::ZERO, Span::ZERO);
         }
     }
 
-    /// Gives an input to the core, now or when it can take it.
-    fn take(&mut self, now: LocalTime, input: Input<StoreNode<C>>, fx: &mut Hands<'_, C>) {
-        if self.is_blocked() {
+    /// Gives an input to the core, now or when it can take it. Of the ticks that a waiting process misses one is left.
+    fn take_in_turn(&mut self, now: LocalTime, input: Input<StoreNode<C>>, fx: &mut Hands<'_, C>) {
+        let is_tick = |input: &Input<_>| matches!(input, Input::Timeout(StoreTimer::Tick));
+        if !self.is_blocked() && self.inputs.is_empty() {
+            self.take(now, input, fx);
+        } else if !is_tick(&input) || !self.inputs.iter().any(is_tick) {
             self.inputs.push_back(input);
-            return;
         }
+    }
+
+    fn take(&mut self, now: LocalTime, input: Input<StoreNode<C>>, fx: &mut Hands<'_, C>) {
         if !self.pending.is_empty() {
             fx.mark(marks::STEPPED_WHILE_WRITING);
         }

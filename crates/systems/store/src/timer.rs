@@ -11,13 +11,15 @@ pub enum StoreTimer {
     Attempt,
     /// The log could not be written, and is tried again.
     Write,
+    /// What came while the core could take no input is given to it.
+    Take,
     /// A peer has not said that the snapshot it was sent has come.
     Snapshot(NodeId),
 }
 
 impl StoreTimer {
     /// The name of every timer.
-    pub const NAMES: &[&str] = &["tick", "attempt", "write", "snapshot"];
+    pub const NAMES: &[&str] = &["tick", "attempt", "write", "take", "snapshot"];
 }
 
 impl Timer for StoreTimer {
@@ -26,6 +28,7 @@ impl Timer for StoreTimer {
             StoreTimer::Tick => 0,
             StoreTimer::Attempt => 1,
             StoreTimer::Write => 2,
+            StoreTimer::Take => 3,
             StoreTimer::Snapshot(peer) => 0x100 | peer.index() as u32,
         }
     }
@@ -35,7 +38,8 @@ impl Timer for StoreTimer {
             StoreTimer::Tick => 0,
             StoreTimer::Attempt => 1,
             StoreTimer::Write => 2,
-            StoreTimer::Snapshot(_) => 3,
+            StoreTimer::Take => 3,
+            StoreTimer::Snapshot(_) => 4,
         };
         Self::NAMES[place]
     }

@@ -80,7 +80,8 @@ fn hard_state(state: &raft::eraftpb::HardState) -> HardState {
 impl Core for Tikv {
     type Message = TikvMessage;
     const NAME: &'static str = "tikv";
-    const ABOUT: &'static str = "The public crate raft 0.7, the Raft of TiKV, with a store, clients and a durable log.";
+    const ABOUT: &'static str =
+        "The public crate raft 0.7, the Raft of TiKV, with a store, clients and a durable log.";
     const KINDS: &'static [&'static str] = message::KINDS;
     const OPTIONS: &'static [OptionSpec] = &[
         options::TICK,
@@ -99,7 +100,12 @@ impl Core for Tikv {
         options::SNAPSHOT_REFUSALS,
         options::SEGMENT_BYTES,
         options::CLIENT_ATTEMPTS,
-        drawn("batch-append", Values::Words(&["on", "off"]), "off", "Whether appends that wait are sent as one."),
+        drawn(
+            "batch-append",
+            Values::Words(&["on", "off"]),
+            "off",
+            "Whether appends that wait are sent as one.",
+        ),
         drawn(
             "skip-broadcast-commit",
             Values::Words(&["on", "off"]),

@@ -40,9 +40,7 @@ impl TikvMessage {
         let message = &self.0;
         let term = message.term;
         match message.get_msg_type() {
-            MessageType::MsgRequestVoteResponse if !message.reject => {
-                Spoken::Grant { to, term }
-            }
+            MessageType::MsgRequestVoteResponse if !message.reject => Spoken::Grant { to, term },
             MessageType::MsgAppendResponse if !message.reject => {
                 Spoken::AppendResponse { term, index: message.index }
             }
