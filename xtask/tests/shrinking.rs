@@ -12,7 +12,7 @@ use whitewater_hunt::{
 use whitewater_kv::KV;
 use whitewater_plan::{Plan, Restrictions, generate};
 use whitewater_relay::RELAY;
-use whitewater_sim::{Rest, System};
+use whitewater_sim::{Action, Decision, Pattern, Rest, Span, Step, System, Time, Trigger};
 
 static SYSTEMS: &[&dyn System] = &[&RELAY, &KV];
 
@@ -134,4 +134,101 @@ fn fingerprints_tell_bugs_apart() {
     let agreement = agreement(&truth, &told);
     println!("adjusted Rand index {agreement}/1000 over {} failures", truth.len());
     assert!(agreement >= 900, "{agreement}/1000 of {} failures", truth.len());
+}
+
+/// A change of the code, as far as a plan can play it.
+type Change = (&'static str, fn(&mut Plan));
+
+/// What changes of the code do to a saved plan: other timing, more messages, names that are gone, other defaults.
+const CHANGES: [Change; 10] = [
+    ("another seed behind it", |plan| plan.script.seed ^= 0x5eed),
+    ("a tick a fifth longer", |plan| scale_option(plan, "tick", 6, 5)),
+    ("slower links", |plan| {
+        let delay = Span::from_nanos(plan.script.network.delay_low.nanos() * 5 / 4);
+        (plan.script.network.delay_low, plan.script.network.delay_high) = (delay, delay);
+    }),
+    ("a message more of every heartbeat", |plan| {
+        let heartbeats = Pattern { name: Some("MsgHeartbeat".to_owned()), ..Pattern::default() };
+        let twice = Action::Duplicate(heartbeats, Span::from_micros(50));
+        plan.script.steps.push(Step::new(Trigger::At(Time::ZERO), twice));
+    }),
+    ("sessions that take longer to start", |plan| scale_option(plan, "session-start-low", 5, 4)),
+    ("a message kind under another name", |plan| {
+        for pin in &mut plan.script.pins {
+            if let Decision::Message { name, .. } = &mut pin.decision {
+                name.push_str("New");
+            }
+        }
+    }),
+    ("another key of messages", |plan| {
+        for pin in &mut plan.script.pins {
+            if let Decision::Message { key, .. } = &mut pin.decision {
+                *key ^= 1;
+            }
+        }
+    }),
+    ("a draw more at every site", |plan| {
+        for pin in &mut plan.script.pins {
+            if let Decision::Draw { number, .. } | Decision::Timer { number, .. } = &mut pin.decision {
+                *number += 1;
+            }
+        }
+    }),
+    ("a storage call more at every start", |plan| {
+        for pin in &mut plan.script.pins {
+            if let Decision::Disk { number, .. } = &mut pin.decision {
+                *number += 1;
+            }
+        }
+    }),
+    ("a client that does something else as well", |plan| {
+        plan.script.clients = (plan.script.clients + 1).min(8);
+    }),
+];
+
+fn scale_option(plan: &mut Plan, name: &str, by: u64, of: u64) {
+    let specs = system(plan).options();
+    if !specs.iter().any(|spec| spec.name == name) {
+        return;
+    }
+    let nanos = plan.options.span(specs, name).nanos() * by / of;
+    let value = Span::from_nanos(nanos / 1_000 * 1_000).to_string();
+    plan.options.set(specs, name, &value).expect("it is in range");
+}
+
+/// Saved failures against changes, and the plain seeds beside them.
+#[test]
+fn saved_failures_outlive_changes() {
+    let bugs: Vec<String> = match std::env::var("WHITEWATER_SURVIVAL") {
+        Ok(list) => list.split(',').map(str::to_owned).collect(),
+        Err(_) => vec!["E04".into(), "R14".into(), "seed-e2".into()],
+    };
+    let (mut kept, mut seeds, mut all) = (0, 0, 0);
+    for bug in &bugs {
+        let Some((plan, _)) = failing(bug, 0) else { continue };
+        let small = shrunk(&plan, 2);
+        let mut lost = Vec::new();
+        for (name, change) in CHANGES {
+            let survives = |plan: &Plan| {
+                let mut changed = plan.clone();
+                change(&mut changed);
+                let ends = run(system(plan), &changed, false).ok().and_then(|o| Signature::of(&o));
+                ends.as_ref() == Some(&small.signature)
+            };
+            all += 1;
+            seeds += u32::from(survives(&plan));
+            match survives(&small.plan) {
+                true => kept += 1,
+                false => lost.push(name),
+            }
+        }
+        println!(
+            "{bug:<36} {} of {} survive; not: {}",
+            CHANGES.len() - lost.len(),
+            CHANGES.len(),
+            lost.join(", ")
+        );
+    }
+    println!("shrunk: {kept} of {all}; the plain seeds: {seeds} of {all}");
+    assert!(kept * 10 >= all * 9, "{kept} of {all} survive");
 }
