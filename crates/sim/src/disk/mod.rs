@@ -121,6 +121,12 @@ pub struct DiskCounts {
 }
 
 impl DiskCounts {
+    /// Whether it did anything that none of its answers told.
+    #[inline]
+    pub fn is_false(&self) -> bool {
+        self.lied | self.astray | self.rotten > 0
+    }
+
     /// Adds the counts of another disk.
     pub(crate) fn add(&mut self, other: DiskCounts) {
         let DiskCounts { syncs_failed, failed, full, stalled, lied, astray, rotten } = other;
@@ -330,8 +336,13 @@ impl Disk {
     /// # Errors
     /// [`DiskError::Failed`]; the next call may succeed.
     pub fn load(&mut self, file: FileId) -> Result<&[u8], DiskError> {
-        if self.call() && !self.plain {
-            self.before_load(file)?;
+        if self.call() {
+            if self.plain {
+                // It may be plain only since faults are over.
+                self.files[file.0 as usize].drop_cache();
+            } else {
+                self.before_load(file)?;
+            }
         }
         Ok(&self.files[file.0 as usize].bytes)
     }

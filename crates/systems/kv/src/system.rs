@@ -8,7 +8,8 @@ use crate::node::KvNode;
 use crate::options::{SPECS, Settings};
 use crate::timer::KvTimer;
 use whitewater_sim::{
-    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
+    DiskContract, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing,
+    World,
 };
 
 /// The replicated key-value store.
@@ -53,7 +54,7 @@ impl System for Kv {
     }
 
     fn stands(&self, trouble: DiskTrouble) -> bool {
-        matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
+        trouble.contract() <= DiskContract::Lossy
     }
 
     fn clients(&self) -> (usize, usize) {
