@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("whitewater-check", &["sim"]),
     ("whitewater-plan", &["sim", "check"]),
     ("whitewater-hunt", &["sim", "check", "plan"]),
-    ("whitewater-cli", &["sim", "check", "plan", "hunt"]),
+    ("whitewater-cli", &["sim", "wal", "check", "plan", "hunt"]),
     ("whitewater-relay", &["sim", "check"]),
     ("whitewater-kv", &["sim", "check", "raft", "wal"]),
     ("whitewater-tikv", &["sim", "check"]),

@@ -2,7 +2,7 @@
 
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
-use crate::verb::{bench, demo, fuzz, mutants, replay, scenario};
+use crate::verb::{bench, demo, fuzz, mutants, replay, scenario, wal};
 use crate::{Exit, Screen, Systems, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -74,6 +74,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exi
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
+        Verb::Wal(typed) => wal::run(&typed, &screen),
     }
 }
 

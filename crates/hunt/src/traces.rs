@@ -39,6 +39,7 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         marks: Vec::new(),
         unfired: Vec::new(),
         faulty: Span::ZERO,
+        disks: Vec::new(),
         trace: Some(trace),
     }
 }

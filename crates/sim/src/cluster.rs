@@ -10,6 +10,14 @@ pub(crate) struct Slot<N> {
     pub(crate) role: Role,
     /// Crash intervals that are open on it.
     pub(crate) down: u16,
+    /// Whether its disk has lied to it, misplaced a write or rotted.
+    pub(crate) betrayed: bool,
+}
+
+impl<N> Default for Slot<N> {
+    fn default() -> Self {
+        Slot { node: None, incarnation: 0, role: Role::None, down: 0, betrayed: false }
+    }
 }
 
 /// All nodes with the links between them.
@@ -24,8 +32,7 @@ pub struct Cluster<N> {
 
 impl<N: Node> Cluster<N> {
     pub(crate) fn new(servers: usize, clients: usize) -> Self {
-        let slots =
-            (0..SLOTS).map(|_| Slot { node: None, incarnation: 0, role: Role::None, down: 0 }).collect();
+        let slots = (0..SLOTS).map(|_| Slot::default()).collect();
         Cluster { slots, servers, clients, cuts: vec![0; SLOTS * SLOTS], cuts_open: 0 }
     }
 
@@ -70,6 +77,13 @@ impl<N: Node> Cluster<N> {
     /// How often a node was restarted.
     pub fn incarnation(&self, id: NodeId) -> u32 {
         self.slots[id.index()].incarnation
+    }
+
+    /// Whether the disk of a node has ever lied to it, misplaced a write or flipped a bit: what a script allows by
+    /// [`crate::DiskFaults`] and no answer of the disk tells. Until then the node's disk is as good as any.
+    #[inline]
+    pub fn is_betrayed(&self, id: NodeId) -> bool {
+        self.slots[id.index()].betrayed
     }
 
     /// Whether no cut stops messages on a link.

@@ -41,5 +41,5 @@ pub use script::{
 pub use system::{System, Timing};
 pub use time::{LocalTime, Span, Time};
 pub use trace::{EventId, EventKind, Subject, Trace, TraceEvent};
-pub use verdict::{Counters, Figures, Limit, Outcome, Verdict, Violation};
+pub use verdict::{Counters, DiskFile, Figures, Limit, Outcome, Verdict, Violation};
 pub use world::World;

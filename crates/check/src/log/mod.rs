@@ -9,6 +9,7 @@ mod commit_within_log;
 mod committed_agree;
 mod committed_kept;
 mod durable_log_kept;
+mod forgetting;
 mod grants_durable;
 mod leader_append_only;
 mod leader_completeness;

@@ -33,10 +33,10 @@ use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
 
 /// Rules over elections alone, which look first.
 #[derive(Clone, Debug, Default)]
-struct ElectionRules {
+pub(super) struct ElectionRules {
     safety: ElectionSafety,
     terms: MonotonicTerms,
-    votes: VoteOnce,
+    pub(super) votes: VoteOnce,
 }
 
 /// The place of [`VoteOnce`] among them.
@@ -79,8 +79,8 @@ speech_rules! {
 macro_rules! log_rules {
     ($($field:ident: $rule:ty,)*) => {
         #[derive(Clone, Debug, Default)]
-        struct LogRules {
-            $($field: $rule,)*
+        pub(super) struct LogRules {
+            $(pub(super) $field: $rule,)*
         }
 
         const LOG_RULES: &[Description] = &[$(Description::of_log::<$rule>(),)*];
@@ -158,9 +158,9 @@ impl Description {
 #[derive(Clone, Debug)]
 pub struct RaftRules {
     servers: usize,
-    books: Books,
-    election: ElectionRules,
-    log: LogRules,
+    pub(super) books: Books,
+    pub(super) election: ElectionRules,
+    pub(super) log: LogRules,
     /// Rules that are switched off, a bit each.
     blind: u32,
     /// Votes sent in this step.

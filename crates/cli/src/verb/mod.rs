@@ -6,3 +6,4 @@ pub(crate) mod fuzz;
 pub(crate) mod mutants;
 pub(crate) mod replay;
 pub(crate) mod scenario;
+pub(crate) mod wal;

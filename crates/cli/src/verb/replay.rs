@@ -23,6 +23,9 @@ pub(crate) struct Typed {
     /// Ends with 0 if each file still breaks its rule, and with 1 otherwise; prints one line per file.
     #[arg(long)]
     check: bool,
+    /// Writes the files of every server's disk at the end into a folder of its name in this folder; `wal show` reads them.
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    disks: Option<PathBuf>,
     /// Prints the plan and the whole trace.
     #[arg(short, long)]
     verbose: bool,
@@ -104,6 +107,7 @@ fn replay_seed(seed: u64, typed: &Typed, systems: Systems, screen: &Screen) -> a
     telling.print_plan(screen);
     telling.print_trace(screen, systems)?;
     telling.print_verdict(screen);
+    write_disks(typed, &telling, systems, screen)?;
     Ok(exit_of(&telling.outcome))
 }
 
@@ -114,9 +118,24 @@ fn replay_file(file: &Path, typed: &Typed, systems: Systems, screen: &Screen) ->
         telling.print_trace(screen, systems)?;
     }
     telling.print_verdict(screen);
+    write_disks(typed, &telling, systems, screen)?;
     let (exit, sentence) = compare(&saved, &telling.outcome);
     screen.print(&format!("{}: {sentence}", file.display()));
     Ok(exit)
+}
+
+/// Writes what was on the disks at the end, if that is wanted.
+fn write_disks(typed: &Typed, telling: &Telling, systems: Systems, screen: &Screen) -> anyhow::Result<()> {
+    let Some(folder) = &typed.disks else { return Ok(()) };
+    let mut count = 0;
+    for (node, disk) in telling.disks(systems)? {
+        for (name, bytes) in disk {
+            files::write_whole(&folder.join(node.to_string()).join(name), &bytes)?;
+            count += 1;
+        }
+    }
+    screen.remark(&format!("{count} files of disks are in {}", folder.display()));
+    Ok(())
 }
 
 fn check_file(file: &Path, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {

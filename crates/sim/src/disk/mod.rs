@@ -347,6 +347,12 @@ impl Disk {
         Ok(&self.files[file.0 as usize].bytes)
     }
 
+    /// Every file with its bytes, by name.
+    pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let names = self.directory.names().iter();
+        names.map(|(name, file)| (name.clone(), self.read(*file).to_vec())).collect()
+    }
+
     /// The length of a file in bytes.
     pub fn len(&self, file: FileId) -> usize {
         self.files[file.0 as usize].bytes.len()

@@ -24,7 +24,7 @@ use crate::script::{Network, Script};
 use crate::time::{Span, Time};
 use crate::timers::Timers;
 use crate::trace::{EventId, Trace};
-use crate::verdict::{Counters, Limit, Outcome, Verdict};
+use crate::verdict::{Counters, DiskFile, Limit, Outcome, Verdict};
 use director::Director;
 
 /// A message under way.
@@ -242,6 +242,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             marks: self.marks,
             unfired: self.director.unfired(),
             faulty,
+            disks: if self.trace.is_some() { files_of(&self.around) } else { Vec::new() },
             trace: self.trace,
         }
     }
@@ -251,4 +252,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         debug_assert!(self.cluster.servers <= SERVERS_MAX);
         self.cluster.servers()
     }
+}
+
+/// The files of every server's disk.
+fn files_of<N: Node>(around: &[Option<Surroundings<N>>]) -> Vec<(NodeId, Vec<DiskFile>)> {
+    let servers = around.iter().take(SERVERS_MAX).flatten().enumerate();
+    servers.map(|(position, around)| (NodeId::server(position), around.disk.files())).collect()
 }

@@ -64,6 +64,18 @@ pub enum KvMessage {
         /// The index it reaches to.
         index: u64,
     },
+    /// A server has found its log damaged: what it has sent in earlier lives is not to be taken any more.
+    Fence {
+        /// The session that others send to it in now.
+        life: Session,
+    },
+    /// It will not be.
+    Fenced {
+        /// That of the question.
+        life: Session,
+        /// The term of the server that answers.
+        term: u64,
+    },
     /// A client asks for an operation.
     Request {
         /// The incarnation of the server it is meant for.
@@ -126,6 +138,8 @@ pub(crate) const KINDS: &[&str] = &[
     "Connected",
     "Broken",
     "Arrived",
+    "Fence",
+    "Fenced",
     "Request",
     "Response",
 ];
@@ -155,6 +169,8 @@ impl Message for KvMessage {
             KvMessage::Request { .. } => (3, "Request"),
             KvMessage::Response { .. } => (4, "Response"),
             KvMessage::Arrived { .. } => (5, "Arrived"),
+            KvMessage::Fence { .. } => (6, "Fence"),
+            KvMessage::Fenced { .. } => (7, "Fenced"),
         };
         Kind { code: Self::SESSION_KINDS + code, name }
     }
@@ -171,6 +187,7 @@ impl Message for KvMessage {
             KvMessage::Connect { nonce } | KvMessage::Connected { nonce, .. } => u64::from(*nonce),
             KvMessage::Broken { session, .. } => u64::from(*session),
             KvMessage::Arrived { index, .. } => *index,
+            KvMessage::Fence { life } | KvMessage::Fenced { life, .. } => u64::from(*life),
             KvMessage::Request { attempt, .. } | KvMessage::Response { attempt, .. } => *attempt,
         }
     }
@@ -215,6 +232,11 @@ impl Digest for KvMessage {
             KvMessage::Arrived { session, index } => {
                 digester.word(u64::from(*session));
                 digester.word(*index);
+            }
+            KvMessage::Fence { life } => digester.word(u64::from(*life)),
+            KvMessage::Fenced { life, term } => {
+                digester.word(u64::from(*life));
+                digester.word(*term);
             }
             KvMessage::Request { session, attempt, body } => {
                 digester.word(u64::from(*session));
@@ -272,6 +294,8 @@ impl fmt::Display for KvMessage {
             KvMessage::Arrived { session, index } => {
                 write!(f, "Arrived Session:{} Snapshot:{index}", Life(*session))
             }
+            KvMessage::Fence { life } => write!(f, "Fence Session:{}", Life(*life)),
+            KvMessage::Fenced { life, term } => write!(f, "Fenced Session:{} Term:{term}", Life(*life)),
             KvMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Body(body)),
             KvMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
         }
@@ -391,6 +415,8 @@ mod tests {
             KvMessage::Request { session: 0, attempt: 1, body: Payload::EMPTY },
             KvMessage::Response { attempt: 1, outcome: Outcome::Refused { leader: None } },
             KvMessage::Arrived { session: 0, index: 1 },
+            KvMessage::Fence { life: 1 },
+            KvMessage::Fenced { life: 1, term: 1 },
         ];
         for message in others.iter().chain([&append(0)]) {
             assert!(KINDS.contains(&message.kind().name), "{message}");

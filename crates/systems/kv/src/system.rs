@@ -8,8 +8,7 @@ use crate::node::KvNode;
 use crate::options::{SPECS, Settings};
 use crate::timer::KvTimer;
 use whitewater_sim::{
-    DiskContract, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing,
-    World,
+    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
 };
 
 /// The replicated key-value store.
@@ -53,8 +52,8 @@ impl System for Kv {
         Settings::read(options).timing()
     }
 
-    fn stands(&self, trouble: DiskTrouble) -> bool {
-        trouble.contract() <= DiskContract::Lossy
+    fn stands(&self, _trouble: DiskTrouble) -> bool {
+        true
     }
 
     fn clients(&self) -> (usize, usize) {

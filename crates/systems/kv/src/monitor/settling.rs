@@ -5,13 +5,19 @@ use crate::command::{Command, Operation, Reply, Text};
 use crate::node::KvNode;
 use crate::options::Settings;
 use whitewater_check::{Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain};
-use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Span};
+use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Span, Violation};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &[u8] = b"fresh key";
 
 /// Entries that one request may add: an attempt that waits too long is followed by another.
 const ENTRIES_PER_REQUEST: u64 = 4;
+
+/// Name and claim of the rule that damage is repaired.
+pub(super) const REPAIRED: (&str, &str) = (
+    "damage-repaired",
+    "Once faults are over, a server that found its log damaged has it back from its peers, if it reaches all of them.",
+);
 
 /// The progress of one phase of settling.
 pub(super) struct Settling {
@@ -21,6 +27,8 @@ pub(super) struct Settling {
     settlement: Option<Settlement>,
     /// How many servers had found their log damaged when it was settled what is owed.
     damaged: usize,
+    /// Time beyond the limit for elections that a repair takes.
+    repair: Span,
     /// Clients that reach all of those who owe.
     served: Vec<NodeId>,
     write: Option<OpId>,
@@ -45,6 +53,7 @@ impl Settling {
             phase: Phase::Faults,
             settlement: None,
             damaged: 0,
+            repair: Span::ZERO,
             served: Vec::new(),
             write: None,
             read: None,
@@ -70,6 +79,13 @@ impl Settling {
             Owed::Nothing(_) => Vec::new(),
         };
         self.settlement = Some(settlement);
+        // Each repair takes an election of its own; one after the other, if one is damaged when the last has just ended.
+        let may_repair = |node: &NodeId| {
+            let server = cluster.view(*node).and_then(KvNode::server);
+            server.is_some_and(|server| server.is_damaged() || server.is_halted())
+        };
+        let repairs = cluster.servers().filter(may_repair).count() as u64;
+        self.repair = self.ground.limit.times(repairs);
         (self.write, self.read, self.service) = (None, None, Service::default());
         let Some(&first) = self.served.first() else { return };
         let key = Text::new(FRESH_KEY);
@@ -110,7 +126,7 @@ impl Settling {
 
     /// Time beyond the script's limit that this phase may take.
     pub(super) fn allowance(&self) -> Span {
-        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance)
+        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance) + self.repair
     }
 
     pub(super) fn owes_nothing(&self) -> bool {
@@ -150,7 +166,30 @@ impl Settling {
             cluster.view(*client).and_then(KvNode::client).is_some_and(|client| !client.is_idle())
         };
         self.service.unanswered = self.served.iter().copied().find(busy);
-        settlement.progress(rules, cluster, &self.service)
+        let healthy = |node| !damaged(cluster).any(|other| other == node);
+        match settlement.progress(rules, cluster, healthy, &self.service) {
+            Progress::Done => self.repairs(cluster),
+            waiting => waiting,
+        }
+    }
+
+    /// Whether somebody is still damaged who ought not to be.
+    fn repairs(&self, cluster: &Cluster<KvNode>) -> Progress {
+        if self.owes_nothing() {
+            return Progress::Done;
+        }
+        let free = |from, to| cluster.connected(from, to) && self.obstructions.is_free(Link { from, to });
+        let can_be = |node: &NodeId| {
+            cluster.servers().all(|peer| peer == *node || free(*node, peer) && free(peer, *node))
+        };
+        match damaged(cluster).find(can_be) {
+            None => Progress::Done,
+            Some(node) => {
+                let (rule, claim) = REPAIRED;
+                let message = format!("{node} reaches all of its peers, and its log is damaged still");
+                Progress::Waiting(Violation { rule, claim, message, node: Some(node), peer: None })
+            }
+        }
     }
 }
 

@@ -57,8 +57,12 @@ impl Server {
         mut message: Box<Message>,
         fx: &mut Hands<'_>,
     ) {
-        if session != self.session {
-            fx.send(from, KvMessage::Broken { session, granted: self.session });
+        let granted = self.granted(from);
+        if session != granted {
+            fx.send(from, KvMessage::Broken { session, granted });
+            return;
+        }
+        if self.only_follows() && !self.heeds(&message, from, fx) {
             return;
         }
         if self.is_writing() {
