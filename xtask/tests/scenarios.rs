@@ -37,8 +37,52 @@ scenarios! {
         durable_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         vote_first;
-    leader_cut_off: check_quorum, no_check_quorum;
     leader_announce_before_relay_ready: drop, latch, mailbox;
+    leader_cut_off: check_quorum, no_check_quorum;
+    seed_e1_campaign_while_leading:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e10_heartbeat_interval:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e11_one_probe_at_a_time:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e12_proposal_without_leader:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e2_snapshot_not_ready:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e3_compaction_races_append:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e4_window_of_appends:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e5_entry_above_the_limit:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e6_append_from_before_the_commit:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e7_snapshot_report_ignored:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e8_appends_that_wait:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
 }
 
 fn holds(scenario: &str, variant: &str) {

@@ -28,7 +28,7 @@ pub use causes::causes;
 pub use command::print_command;
 pub use failure::{Failure, FailureKind, FailureRecord, OWN_BUG};
 pub use record::{FailureLine, ProgressLine, Record, RunLine, SpreadLine, SummaryLine};
-pub use run::{never_happened, run, run_twice, same};
+pub use run::{missed, never_happened, run, run_twice, same};
 pub use snapshot::{meets, scenario_text};
 pub use suspect::suspect;
 pub use tally::{FAILURES_KEPT, Progress, Spread, Summary};

@@ -2,7 +2,7 @@
 
 use crate::words::{clock, step_line};
 use whitewater_plan::Plan;
-use whitewater_sim::{Outcome, System, Verdict};
+use whitewater_sim::{Outcome, System, Time, Verdict};
 
 /// Runs a plan; records a trace if `record`.
 ///
@@ -49,6 +49,12 @@ pub fn same(a: &Outcome, b: &Outcome) -> bool {
         && a.marks == b.marks
         && a.unfired == b.unfired
         && a.time == b.time
+}
+
+/// As [`never_happened`], but a violation during the faults excuses what had its turn later: it ends the run.
+pub fn missed(plan: &Plan, outcome: &Outcome) -> Vec<String> {
+    let cut_short = !outcome.verdict.is_pass() && outcome.time.since(Time::ZERO) < plan.script.horizon;
+    if cut_short { Vec::new() } else { never_happened(plan, outcome) }
 }
 
 /// The steps of the plan that never began, never ended or never met what they are about, one sentence each; empty if

@@ -1,6 +1,6 @@
 //! Scenarios as snapshots hold them: one text per variant, and whether it is what was expected.
 
-use crate::run::{never_happened, run};
+use crate::run::{missed, run};
 use crate::trace_text;
 use whitewater_plan::{Expect, Scenario};
 use whitewater_sim::{Outcome, System, Verdict};
@@ -9,7 +9,7 @@ use whitewater_sim::{Outcome, System, Verdict};
 /// of day and no path, so it changes only with behaviour.
 ///
 /// # Errors
-/// There is no such variant, the plan cannot be run, or a step never happened; the text says which.
+/// There is no such variant, the plan cannot be run, or a step never happened although nothing kept it from it; the text says which.
 pub fn scenario_text(
     system: &dyn System,
     scenario: &Scenario,
@@ -21,7 +21,7 @@ pub fn scenario_text(
     })?;
     let plan = scenario.plan(found);
     let outcome = run(system, &plan, true)?;
-    if let Some(first) = never_happened(&plan, &outcome).into_iter().next() {
+    if let Some(first) = missed(&plan, &outcome).into_iter().next() {
         return Err(format!("`{} @{variant}`: {first}", scenario.name));
     }
     let title = format!("{} @{variant}", scenario.name);
@@ -33,10 +33,16 @@ pub fn scenario_text(
 /// # Errors
 /// Says in one sentence what was expected and what came.
 pub fn meets(expect: &Expect, verdict: &Verdict) -> Result<(), String> {
+    let place = match verdict {
+        Verdict::Violated(violation) => violation.node,
+        Verdict::Crashed { node, .. } => Some(*node),
+        Verdict::Exhausted { node, .. } => *node,
+        Verdict::Pass | Verdict::Nondeterministic => None,
+    };
     match (expect, verdict) {
         (Expect::Pass, Verdict::Pass) => Ok(()),
-        (Expect::Violates { rule, node }, Verdict::Violated(violation))
-            if violation.rule == rule && (node.is_none() || *node == violation.node) =>
+        (Expect::Violates { rule, node }, found)
+            if found.rule() == rule && (node.is_none() || *node == place) =>
         {
             Ok(())
         }
@@ -68,5 +74,8 @@ mod tests {
         assert!(meets(&expect("election-safety", None), &violated).is_err());
         assert!(meets(&Expect::Pass, &violated).unwrap_err().contains("follower-applies"));
         assert!(meets(&expect("vote-once", None), &Verdict::Pass).unwrap_err().contains("passed"));
+        let panic = Verdict::Crashed { node: n(1), message: String::new(), location: String::new() };
+        assert_eq!(meets(&expect("panic", Some(n(1))), &panic), Ok(()));
+        assert!(meets(&expect("panic", Some(n(2))), &panic).is_err());
     }
 }

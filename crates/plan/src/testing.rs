@@ -110,6 +110,10 @@ impl System for Pond {
         (&["Announce", "MsgApp", "Vote"], &["election", "relay-ready"])
     }
 
+    fn figures(&self) -> &'static [&'static str] {
+        &["term", "commit"]
+    }
+
     fn run(&self, _: &Script, _: &Options, _: bool) -> Result<Outcome, String> {
         Err("a system for the tests of plans does not run".to_owned())
     }

@@ -43,6 +43,8 @@ pub(crate) struct Raft<S> {
     pub(crate) clock: Clock,
     /// The node that is to lead next, while a transfer is under way.
     pub(crate) transferee: NodeId,
+    /// This leader has told somebody to take over: in this term its lease promises nothing any more.
+    pub(crate) lease_is_given_away: bool,
     /// No configuration change may be proposed until this index is applied.
     pub(crate) pending_conf_index: u64,
     /// Payload of entries proposed in this term and not applied; may be too small, never too large.
@@ -80,6 +82,7 @@ impl<S: Storage> Raft<S> {
             read_states: Vec::new(),
             clock: Clock::new(config.election_ticks, config.heartbeat_ticks),
             transferee: NONE,
+            lease_is_given_away: false,
             pending_conf_index: 0,
             uncommitted_size_bytes: 0,
             wanted_snapshot: 0,
@@ -156,6 +159,7 @@ impl<S: Storage> Raft<S> {
         self.leader = NONE;
         self.clock.reset(self.id ^ term.rotate_left(32));
         self.transferee = NONE;
+        self.lease_is_given_away = false;
         self.votes.reset();
         let last_index = self.log.last_index();
         for progress in &mut self.tracker.peers {
@@ -207,6 +211,7 @@ impl<S: Storage> Raft<S> {
     }
 
     pub(crate) fn reads_by_lease(&self) -> bool {
-        self.config.read_mode == ReadMode::LeaseBased
+        // Whoever was told to take over is listened to in spite of the lease, however late the order arrives.
+        self.config.read_mode == ReadMode::LeaseBased && !self.lease_is_given_away
     }
 }

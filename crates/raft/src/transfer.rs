@@ -41,6 +41,7 @@ impl<S: Storage> Raft<S> {
     }
 
     fn send_timeout_now(&mut self, to: NodeId) {
+        self.lease_is_given_away = true;
         let message = self.message(MessageKind::TimeoutNow, to);
         self.send(message);
     }

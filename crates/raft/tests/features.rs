@@ -210,6 +210,24 @@ fn a_lease_answers_at_once_and_a_single_voter_as_well() {
 }
 
 #[test]
+fn a_lease_ends_with_the_order_to_take_over_even_if_nobody_takes_over() {
+    let lease = |id| Config { check_quorum: true, read_mode: ReadMode::LeaseBased, ..Config::new(id) };
+    let mut cluster = Cluster::new(3, lease);
+    cluster.elect(1);
+    cluster.raw(1).transfer_leader(2);
+    cluster.lose(MessageKind::TimeoutNow);
+    cluster.settle();
+    cluster.lose(MessageKind::Heartbeat);
+    cluster.raw(1).read_index("the order may still arrive");
+    cluster.settle();
+    assert_eq!(cluster.node(1).reads.len(), 0, "a leader that was deposed at its own wish answered a read");
+    cluster.heal();
+    cluster.heartbeat(1);
+    cluster.settle();
+    assert_eq!(cluster.node(1).reads.len(), 1);
+}
+
+#[test]
 fn a_read_that_waits_for_a_removed_voter_is_confirmed_by_its_removal() {
     let mut cluster = Cluster::new(2, Config::new);
     cluster.elect(1);

@@ -72,6 +72,32 @@ impl Digest for u64 {
     }
 }
 
+impl Digest for u32 {
+    fn digest(&self, digester: &mut Digester) {
+        digester.word(u64::from(*self));
+    }
+}
+
+impl Digest for bool {
+    fn digest(&self, digester: &mut Digester) {
+        digester.word(u64::from(*self));
+    }
+}
+
+impl<T: Digest> Digest for Option<T> {
+    fn digest(&self, digester: &mut Digester) {
+        digester.word(u64::from(self.is_some()));
+        self.iter().for_each(|value| value.digest(digester));
+    }
+}
+
+impl<T: Digest> Digest for Vec<T> {
+    fn digest(&self, digester: &mut Digester) {
+        digester.word(self.len() as u64);
+        self.iter().for_each(|value| value.digest(digester));
+    }
+}
+
 impl Digest for () {
     fn digest(&self, _: &mut Digester) {}
 }

@@ -1,5 +1,6 @@
 //! Names of nodes and links: servers are `n1`, `n2`, ..., clients `c1`, `c2`, ..., a link is `n1->n2`.
 
+use crate::digest::{Digest, Digester};
 use std::fmt;
 use std::str::FromStr;
 
@@ -52,6 +53,12 @@ impl NodeId {
 impl fmt::Display for NodeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", if self.is_server() { 'n' } else { 'c' }, self.position() + 1)
+    }
+}
+
+impl Digest for NodeId {
+    fn digest(&self, digester: &mut Digester) {
+        digester.word(u64::from(self.0));
     }
 }
 

@@ -42,4 +42,4 @@ pub use system::{System, Timing};
 pub use time::{LocalTime, Span, Time};
 pub use trace::{EventId, EventKind, Subject, Trace, TraceEvent};
 pub use verdict::{Counters, DiskFile, Figures, Limit, Outcome, Verdict, Violation};
-pub use world::World;
+pub use world::{CLAIM_RULES, World};

@@ -36,6 +36,11 @@ pub trait Node: Sized {
     fn role(&self) -> Role {
         Role::None
     }
+    /// A number that scripts may wait for, such as its term, by its name in [`crate::System::figures`].
+    fn figure(&self, name: &str) -> Option<u64> {
+        let _ = name;
+        None
+    }
     /// Its state in one line, as the end of a trace shows it.
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     /// Reads a command from its text form, the inverse of its `Display`. The error says what would be right.

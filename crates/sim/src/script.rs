@@ -98,7 +98,8 @@ pub enum Trigger {
     After(Span),
     /// So long after a condition holds.
     When(Condition, Span),
-    /// The end of the run: the fault outlasts settling and its damage is excused. Only as an end.
+    /// The end of the run. A fault with this end outlasts settling, and its damage is excused; only an expectation begins
+    /// then.
     End,
 }
 
@@ -113,6 +114,8 @@ pub enum Condition {
     Arrives(Pattern),
     /// A message is sent: `n1->n2 MsgApp leaves`.
     Leaves(Pattern),
+    /// A figure of a node, one of [`crate::System::figures`], is at least this: `n2 reaches commit 5`.
+    Reaches(Target, String, u64),
 }
 
 /// Which node is meant.
@@ -184,6 +187,10 @@ pub enum Action {
         /// It is given again so often until the step ends; a round without a target that is up is skipped.
         every: Option<Span>,
     },
+    /// What the script claims: the condition holds at that moment, or comes true within so long.
+    Expect(Condition, Option<Span>),
+    /// What the script claims: the condition does not come true during the interval.
+    Never(Condition),
 }
 
 /// What a crash does to data that was not synced.
@@ -194,6 +201,33 @@ pub enum Losing {
     Some,
     /// All of it is lost: `losing unsynced`.
     Unsynced,
+}
+
+impl Condition {
+    /// Every node it names.
+    pub fn nodes(&self) -> Vec<NodeId> {
+        match self {
+            Condition::Takes(Target::Node(node), _) | Condition::Reaches(Target::Node(node), ..) => {
+                vec![*node]
+            }
+            Condition::Takes(..) | Condition::Reaches(..) => Vec::new(),
+            Condition::Fires(p) | Condition::Arrives(p) | Condition::Leaves(p) => {
+                p.from.into_iter().chain(p.to).collect()
+            }
+        }
+    }
+
+    /// The node at which it comes true, if it names one: a sender, a receiver, the owner of a timer or state.
+    pub fn place(&self) -> Option<NodeId> {
+        match self {
+            Condition::Takes(Target::Node(node), _) | Condition::Reaches(Target::Node(node), ..) => {
+                Some(*node)
+            }
+            Condition::Takes(..) | Condition::Reaches(..) => None,
+            Condition::Fires(pattern) | Condition::Leaves(pattern) => pattern.from,
+            Condition::Arrives(pattern) => pattern.to,
+        }
+    }
 }
 
 impl Ratio {
@@ -293,8 +327,18 @@ impl Step {
 
     /// Checks that it begins at a moment there is, and does something to a node there is.
     fn check_moments(&self) -> Result<(), &'static str> {
-        if matches!(self.when, Trigger::After(_) | Trigger::End) {
+        let is_last_claim = self.when == Trigger::End && matches!(self.action, Action::Expect(_, None));
+        if matches!(self.when, Trigger::After(_) | Trigger::End) && !is_last_claim {
             return Err("begins relative to itself or at the end: give it a time or a condition");
+        }
+        if let Action::Expect(condition, within) = &self.action {
+            if self.until.is_some() {
+                return Err("is expected and has an end: say `within` how long it comes true");
+            }
+            let is_state = matches!(condition, Condition::Takes(..) | Condition::Reaches(..));
+            if within.is_none() && !is_state {
+                return Err("expects something that happens: say `within` how long");
+            }
         }
         let any = |target: &Target| *target == Target::Any;
         let nobody = match &self.action {
@@ -328,14 +372,11 @@ impl Step {
                 nodes.extend(p.from.into_iter().chain(p.to))
             }
             Action::Duplicate(p, _) | Action::Lossy(p, _) => nodes.extend(p.from.into_iter().chain(p.to)),
+            Action::Expect(condition, _) | Action::Never(condition) => nodes.extend(condition.nodes()),
         }
         for trigger in [Some(&self.when), self.until.as_ref()].into_iter().flatten() {
-            match trigger {
-                Trigger::When(Condition::Takes(Target::Node(node), _), _) => nodes.push(*node),
-                Trigger::When(Condition::Fires(p) | Condition::Arrives(p) | Condition::Leaves(p), _) => {
-                    nodes.extend(p.from.into_iter().chain(p.to));
-                }
-                _ => {}
+            if let Trigger::When(condition, _) = trigger {
+                nodes.extend(condition.nodes());
             }
         }
         nodes

@@ -23,6 +23,10 @@ pub trait System: Sync {
     fn bugs(&self) -> &'static [&'static str] {
         &[]
     }
+    /// Those of [`System::bugs`] that break no rule of a campaign, only what a scenario expects: they waste messages or time.
+    fn quiet_bugs(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Times that plans are made to fit.
     fn timing(&self, options: &Options) -> Timing;
     /// Number of clients that plans draw from, lowest and highest.
@@ -49,6 +53,10 @@ pub trait System: Sync {
     fn check_operation(&self, text: &str) -> Result<(), String>;
     /// Names that scripts may use in patterns: message kinds, then timers.
     fn names(&self) -> (&'static [&'static str], &'static [&'static str]);
+    /// Numbers of its nodes that scripts may wait for, see [`crate::Node::figure`].
+    fn figures(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Runs a script; records a trace if asked to.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::file::{Entries, PlanParts, Source};
 use crate::suggest::listed;
 use crate::text::{Line, Read, parse_lines, print_step, script_of};
 use serde::Deserialize;
-use whitewater_sim::{NodeId, Options, Script, System};
+use whitewater_sim::{CLAIM_RULES, NodeId, Options, Script, System};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -148,7 +148,8 @@ fn expect(
 ) -> Result<Expect, InputError> {
     let ExpectFile::Violates(ViolatesFile { rule, node }) = file else { return Ok(Expect::Pass) };
     let at = |field| [path, &["violates", field]].concat();
-    let rules: Vec<&str> = system.rules().into_iter().map(|(name, _)| name).chain(VERDICTS).collect();
+    let rules = system.rules().into_iter().chain(CLAIM_RULES).map(|(name, _)| name);
+    let rules: Vec<&str> = rules.chain(VERDICTS).collect();
     if !rules.contains(&rule.as_str()) {
         let message = format!("{} has no rule `{rule}`", system.name());
         return Err(source.wrong(&at("rule"), message, listed(rule, &rules)));

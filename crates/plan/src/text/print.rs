@@ -1,6 +1,6 @@
 //! Steps and their parts as text.
 
-use super::read::{is_name, needs_quotes};
+use super::read::{is_name, is_word, needs_quotes};
 use super::words::{is_plain, quote};
 use whitewater_sim::{Action, Condition, Losing, Pattern, Ratio, Role, Span, Step, Target, Time, Trigger};
 
@@ -51,6 +51,8 @@ fn has_duration(action: &Action, has_end: bool) -> bool {
     match action {
         Action::Crash { .. } => false,
         Action::Operate { every, .. } => every.is_some(),
+        Action::Expect(..) => false,
+        Action::Never(_) => true,
         Action::Partition(_) | Action::Cut { .. } | Action::Hold(_) | Action::Lossy(..) => true,
         Action::Drop(_) | Action::Delay(..) | Action::Duplicate(..) => has_end,
     }
@@ -70,6 +72,11 @@ pub fn print_action(action: &Action) -> String {
         Action::Delay(pattern, by) => format!("delay {} by {by}", print_pattern(pattern)),
         Action::Duplicate(pattern, after) => format!("duplicate {} after {after}", print_pattern(pattern)),
         Action::Lossy(pattern, ratio) => format!("lossy {} {}", print_pattern(pattern), print_ratio(*ratio)),
+        Action::Expect(condition, None) => format!("expect {}", print_condition(condition)),
+        Action::Expect(condition, Some(within)) => {
+            format!("expect {} within {within}", print_condition(condition))
+        }
+        Action::Never(condition) => format!("never {}", print_condition(condition)),
         Action::Operate { target, text, every } => {
             let text = if needs_quotes(text) { quote(text) } else { text.clone() };
             let every = every.map_or_else(String::new, |every| format!(" every {every}"));
@@ -78,13 +85,17 @@ pub fn print_action(action: &Action) -> String {
     }
 }
 
-/// A condition: `n1 leads`, `relay-ready n1->n2 fires`, `n1->n2 MsgApp arrives`.
+/// A condition: `n1 leads`, `relay-ready n1->n2 fires`, `n1->n2 MsgApp arrives`, `n2 reaches commit 5`.
 pub fn print_condition(condition: &Condition) -> String {
     match condition {
         Condition::Takes(target, role) => format!("{} {}", print_target(target), role_verb(*role)),
         Condition::Fires(pattern) => format!("{} fires", print_pattern(pattern)),
         Condition::Arrives(pattern) => format!("{} arrives", print_pattern(pattern)),
         Condition::Leaves(pattern) => format!("{} leaves", print_pattern(pattern)),
+        Condition::Reaches(target, figure, value) => {
+            let figure = if is_word(figure) { figure.clone() } else { quote(figure) };
+            format!("{} reaches {figure} {value}", print_target(target))
+        }
     }
 }
 
@@ -107,14 +118,14 @@ pub(super) const fn role_verb(role: Role) -> &'static str {
     }
 }
 
-/// A target: `n1`, `any`, `leader`, `follower`, `follower#1`.
+/// A target: `n1`, `any`, `leader`, `follower`, `follower-2`.
 pub fn print_target(target: &Target) -> String {
     match target {
         Target::Node(node) => node.to_string(),
         Target::Any => "any".to_owned(),
         Target::Leader => "leader".to_owned(),
         Target::Follower(0) => "follower".to_owned(),
-        Target::Follower(count) => format!("follower#{count}"),
+        Target::Follower(count) => format!("follower-{}", u16::from(*count) + 1),
     }
 }
 

@@ -35,13 +35,13 @@ pub(super) const SETTINGS: [&str; 24] = [
 ];
 
 /// First words of steps that are no operations.
-pub(super) const STEPS: [&str; 8] =
-    ["crash", "partition", "cut", "hold", "drop", "delay", "duplicate", "lossy"];
+pub(super) const STEPS: [&str; 10] =
+    ["crash", "partition", "cut", "hold", "drop", "delay", "duplicate", "lossy", "expect", "never"];
 
 /// Words that cannot be names of messages and timers, because something else is meant by them.
-const KEYWORDS: [&str; 14] = [
+const KEYWORDS: [&str; 16] = [
     "at", "from", "when", "until", "after", "by", "term", "losing", "any", "leader", "follower", "arrives",
-    "leaves", "fires",
+    "leaves", "fires", "reaches", "within",
 ];
 
 const ROLES: [Role; 6] =
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
             return self.node_of(word, text).map(Target::Node);
         }
         target_word(text).ok_or_else(|| {
-            let known = ["n1", "leader", "follower", "follower#1"];
+            let known = ["n1", "leader", "follower", "follower-2"];
             let mend = match text {
                 "any" => "write n1, leader or follower; `any` stands in conditions only".to_owned(),
                 _ => listed(text, &known),
@@ -305,7 +305,7 @@ impl<'a> Reader<'a> {
         Ok((condition, after))
     }
 
-    fn condition(&mut self) -> Result<Condition, LineError> {
+    pub(super) fn condition(&mut self) -> Result<Condition, LineError> {
         let mut ahead = self.words.clone();
         let verb = loop {
             match ahead.next() {
@@ -319,6 +319,7 @@ impl<'a> Reader<'a> {
             "fires" => Condition::Fires(self.pattern(Names::Timers)?),
             "arrives" => Condition::Arrives(self.pattern(Names::Messages)?),
             "leaves" => Condition::Leaves(self.pattern(Names::Messages)?),
+            "reaches" => return self.reaches(),
             verb => {
                 let role = ROLES.into_iter().find(|role| role_verb(*role) == verb).expect("a verb of a role");
                 let target = match self.words.eat("any") {
@@ -332,9 +333,31 @@ impl<'a> Reader<'a> {
         Ok(condition)
     }
 
+    /// `n2 reaches commit 5`.
+    fn reaches(&mut self) -> Result<Condition, LineError> {
+        let target = match self.words.eat("any") {
+            true => Target::Any,
+            false => self.target()?,
+        };
+        self.keyword("reaches", "one condition, such as `n2 reaches commit 5`")?;
+        let word = self.word("what it reaches", "a figure and a number, such as `commit 5`")?;
+        if let Some(system) = self.system {
+            let known = system.figures();
+            if !known.contains(&word.text.as_str()) {
+                let mend = match known.is_empty() {
+                    true => "wait for a message, a timer or a role instead".to_owned(),
+                    false => listed(&word.text, known),
+                };
+                let message = format!("{} has no figure `{}`", system.name(), word.text);
+                return Err(self.words.wrong(&word, message, mend));
+            }
+        }
+        Ok(Condition::Reaches(target, word.text, self.number("the number it reaches", 0, u64::MAX)?))
+    }
+
     fn no_condition(&self) -> LineError {
         let verbs: Vec<&str> =
-            ROLES.into_iter().map(role_verb).chain(["fires", "arrives", "leaves"]).collect();
+            ROLES.into_iter().map(role_verb).chain(["fires", "arrives", "leaves", "reaches"]).collect();
         let mut ahead = self.words.clone();
         let last = std::iter::from_fn(|| ahead.next()).take_while(|word| !ends_condition(&word.text)).last();
         match last {
@@ -359,7 +382,10 @@ fn target_word(text: &str) -> Option<Target> {
     match text {
         "leader" => Some(Target::Leader),
         "follower" => Some(Target::Follower(0)),
-        _ => digits(text.strip_prefix("follower#")?).map(Target::Follower),
+        _ => {
+            let number = digits::<u16>(text.strip_prefix("follower-")?)?;
+            number.checked_sub(1)?.try_into().ok().map(Target::Follower)
+        }
     }
 }
 
@@ -376,11 +402,17 @@ pub(super) fn looks_like_a_node(text: &str) -> bool {
 
 /// Whether a word can stand as the name of a message or timer without quotes.
 pub(super) fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_')
+    is_word(text)
         && !KEYWORDS.contains(&text)
         && !is_verb(text)
         && !looks_like_a_node(text)
+        && target_word(text).is_none()
+}
+
+/// Whether a word can stand without quotes where only one thing is expected.
+pub(super) fn is_word(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_')
 }
 
 /// Whether the text of an operation would be taken for something else without quotes.
@@ -393,11 +425,12 @@ pub(super) fn needs_quotes(text: &str) -> bool {
 }
 
 fn is_verb(text: &str) -> bool {
-    matches!(text, "fires" | "arrives" | "leaves") || ROLES.into_iter().any(|role| role_verb(role) == text)
+    matches!(text, "fires" | "arrives" | "leaves" | "reaches")
+        || ROLES.into_iter().any(|role| role_verb(role) == text)
 }
 
 fn ends_condition(text: &str) -> bool {
-    matches!(text, "|" | "at" | "from" | "when" | "until" | "after" | "losing")
+    matches!(text, "|" | "at" | "from" | "when" | "until" | "after" | "within" | "losing")
 }
 
 /// A number of digits only: no sign, no space.

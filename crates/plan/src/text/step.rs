@@ -4,7 +4,7 @@ use super::read::{Names, Reader, SETTINGS, STEPS, is_target};
 use super::words::{Word, Words};
 use super::{Line, LineError};
 use crate::suggest::nearest;
-use whitewater_sim::{Action, Losing, Span, Step, Target, Time, Trigger, parse_span};
+use whitewater_sim::{Action, Condition, Losing, Span, Step, Target, Time, Trigger, parse_span};
 
 /// First words of what may follow an action.
 const CLAUSES: [&str; 5] = ["at", "from", "when", "until", "losing"];
@@ -40,7 +40,7 @@ impl Reader<'_> {
     /// A step with its note.
     pub(super) fn step(&mut self) -> Result<Step, LineError> {
         let mut action = self.action()?;
-        let clauses = self.clauses(matches!(action, Action::Crash { .. }))?;
+        let clauses = self.clauses(&action)?;
         if let Action::Crash { losing, at_call, .. } = &mut action {
             *losing = clauses.losing.unwrap_or_default();
             *at_call = clauses.at_call.unwrap_or_default();
@@ -77,7 +77,25 @@ impl Reader<'_> {
                 self.keyword("after", "how much later, such as `duplicate n1->n2 MsgApp after 5ms`")?;
                 Ok(Action::Duplicate(pattern, self.span()?))
             }
-            _ => Ok(Action::Lossy(self.pattern(Names::Messages)?, self.ratio()?)),
+            "lossy" => Ok(Action::Lossy(self.pattern(Names::Messages)?, self.ratio()?)),
+            "expect" => self.expectation(&verb),
+            _ => Ok(Action::Never(self.condition()?)),
+        }
+    }
+
+    /// A condition, and how long it may take to come true.
+    fn expectation(&mut self, verb: &Word) -> Result<Action, LineError> {
+        let condition = self.condition()?;
+        if self.words.eat("within") {
+            return Ok(Action::Expect(condition, Some(self.span()?)));
+        }
+        match condition {
+            Condition::Takes(..) | Condition::Reaches(..) => Ok(Action::Expect(condition, None)),
+            _ => Err(self.words.wrong(
+                verb,
+                "it does not say how long this may take".to_owned(),
+                "write `within` and a time behind the condition, such as `within 50ms`",
+            )),
         }
     }
 
@@ -196,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    fn clauses(&mut self, is_crash: bool) -> Result<Clauses, LineError> {
+    fn clauses(&mut self, action: &Action) -> Result<Clauses, LineError> {
         let mut clauses = Clauses::default();
         while let Some(word) = self.words.peek().filter(|word| !word.is("|")) {
             if word.quoted || !is_clause(&word) {
@@ -210,7 +228,7 @@ impl Reader<'_> {
                 return Err(self.words.wrong(&word, format!("`{}` is not expected here", word.text), mend));
             }
             self.words.next();
-            let given = self.clause(&word, is_crash, &mut clauses)?;
+            let given = self.clause(&word, action, &mut clauses)?;
             if given {
                 let message = format!("`{}` comes a second time", word.text);
                 return Err(self.words.wrong(&word, message, "keep one of the two"));
@@ -220,8 +238,18 @@ impl Reader<'_> {
     }
 
     /// Reads the clause that `word` begins. Says whether there was one before.
-    fn clause(&mut self, word: &Word, is_crash: bool, clauses: &mut Clauses) -> Result<bool, LineError> {
+    fn clause(&mut self, word: &Word, action: &Action, clauses: &mut Clauses) -> Result<bool, LineError> {
+        let is_crash = matches!(action, Action::Crash { .. });
+        let is_expected = matches!(action, Action::Expect(..));
         match word.text.as_str() {
+            "until" if is_expected => Err(self.words.wrong(
+                word,
+                "what is expected has no end".to_owned(),
+                "write `within` and a time behind the condition, or `never` for what must not happen until then",
+            )),
+            "at" if matches!(action, Action::Expect(_, None)) && self.words.eat("end") => {
+                Ok(clauses.when.replace(Trigger::End).is_some())
+            }
             "until" => Ok(clauses.until.replace(self.until()?).is_some()),
             "when" => {
                 let (condition, after) = self.moment()?;

@@ -26,7 +26,7 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "crash n3 at 200ms until end losing unsynced",
         "crash leader when n1 leads after 5ms until +300ms at storage call 3",
         "crash follower until +1s",
-        "crash follower#1 when any leads until 2s | the other one stays",
+        "crash follower-2 when any leads until 2s | the other one stays",
         "partition n1 | n2 n3 from 1s until 2s",
         "partition leader | n1 n2 n3 from 0ms | it stands in both groups, and the first one counts",
         "cut n1->n2 until +50ms",
@@ -46,6 +46,13 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "campaign at n1 when Vote leaves | whoever asks",
         "propose x=4 at leader every 10ms from 1s until 2s",
         "campaign at n1 at 5ms",
+        "expect n1 leads at 300ms",
+        "expect n2 reaches commit 5 at end | all of it",
+        "expect leader reaches term 2 when n3 campaigns",
+        "expect n1->n2 MsgApp #2 leaves within 15ms when n1 leads after 1ms",
+        "never follower-2 leads from 10ms until 2s",
+        "never n1->n2 MsgApp #3 leaves until n2->n1 Announce arrives",
+        "crash n1 when n1 reaches commit 3 until +5ms",
         "\"propose bars | and quotes at noon\" at n1",
         "crash n1 until +1ms | \" spaces matter \"",
     ] {
@@ -237,6 +244,15 @@ fn every_error_points_at_its_word_and_says_how_to_mend_it() {
         "lies 3/2",
         "disk-faults",
         "disk-faults n1",
+        "expect n1 leads until 2s",
+        "expect n1->n2 MsgApp arrives",
+        "expect n1 reaches comit 5 at 2ms",
+        "expect n1 reaches commit five at 2ms",
+        "expect n1 leads within soon",
+        "never n1 at 5ms",
+        "never n9 leads",
+        "crash n1 at end",
+        "expect n1 within 5ms",
         "rot 1/1000 | a note",
         "limits memory 5",
         "",
@@ -298,8 +314,16 @@ fn conditions() -> BoxedStrategy<Condition> {
         patterns().prop_map(Condition::Fires),
         patterns().prop_map(Condition::Arrives),
         patterns().prop_map(Condition::Leaves),
+        states(),
     ]
     .boxed()
+}
+
+fn states() -> BoxedStrategy<Condition> {
+    let figures = prop_oneof!["[a-z]{1,8}", texts()];
+    (prop_oneof![targets(), Just(Target::Any)], figures, any::<u64>())
+        .prop_map(|(target, figure, value)| Condition::Reaches(target, figure, value))
+        .boxed()
 }
 
 fn moments() -> BoxedStrategy<Trigger> {
@@ -333,6 +357,9 @@ fn actions() -> BoxedStrategy<Action> {
             text,
             every
         }),
+        (conditions(), spans()).prop_map(|(condition, within)| Action::Expect(condition, Some(within))),
+        states().prop_map(|condition| Action::Expect(condition, None)),
+        conditions().prop_map(Action::Never),
     ]
     .boxed()
 }
@@ -340,7 +367,10 @@ fn actions() -> BoxedStrategy<Action> {
 fn steps() -> BoxedStrategy<Step> {
     let ends = prop_oneof![moments(), spans().prop_map(Trigger::After), Just(Trigger::End)];
     (moments(), actions(), prop::option::of(ends), prop::option::of(texts()))
-        .prop_map(|(when, action, until, note)| Step { when, action, until, note })
+        .prop_map(|(when, action, until, note)| {
+            let until = until.filter(|_| !matches!(action, Action::Expect(..)));
+            Step { when, action, until, note }
+        })
         .boxed()
 }
 

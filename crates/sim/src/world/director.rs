@@ -4,7 +4,7 @@ use super::Pending;
 use crate::draw::{Draw, fold};
 use crate::id::{Link, NodeId};
 use crate::node::{Node, OpId};
-use crate::script::{Action, Condition, Pattern, Script, Trigger};
+use crate::script::{Action, Condition, Pattern, Script, Target, Trigger};
 use crate::time::Span;
 use crate::trace::Subject;
 
@@ -30,12 +30,16 @@ struct Waiting {
     condition: Condition,
     after: Span,
     seen: u32,
+    /// Whether the step claims something about the condition, instead of ending with it.
+    claim: bool,
 }
 
 /// A condition that has come to hold.
 pub(super) struct Met {
     pub(super) step: usize,
     pub(super) closing: bool,
+    /// Whether the step claims something about the condition.
+    pub(super) claim: bool,
     pub(super) after: Span,
 }
 
@@ -83,6 +87,7 @@ struct Watched {
     timers: bool,
     arrivals: bool,
     leaves: bool,
+    figures: bool,
 }
 
 impl Pattern {
@@ -150,13 +155,20 @@ impl<N: Node> Director<N> {
     }
 
     pub(super) fn wait(&mut self, step: usize, closing: bool, condition: Condition, after: Span) {
-        self.waiting.push(Waiting { step, closing, condition, after, seen: 0 });
+        self.waiting.push(Waiting { step, closing, condition, after, seen: 0, claim: false });
         self.note_watched();
     }
 
-    /// Forgets every condition: faults are over.
+    /// Waits for what a step claims about the run, beyond the faults.
+    pub(super) fn watch(&mut self, step: usize, condition: Condition) {
+        let after = Span::ZERO;
+        self.waiting.push(Waiting { step, closing: true, condition, after, seen: 0, claim: true });
+        self.note_watched();
+    }
+
+    /// Forgets every condition of faults and operations: faults are over.
     pub(super) fn stop_waiting(&mut self) {
-        self.waiting.clear();
+        self.waiting.retain(|waiting| waiting.claim);
         self.note_watched();
     }
 
@@ -172,6 +184,7 @@ impl<N: Node> Director<N> {
             timers: any(|c| matches!(c, Condition::Fires(_))),
             arrivals: any(|c| matches!(c, Condition::Arrives(_))),
             leaves: any(|c| matches!(c, Condition::Leaves(_))),
+            figures: any(|c| matches!(c, Condition::Reaches(..))),
         };
     }
 
@@ -186,6 +199,18 @@ impl<N: Node> Director<N> {
     }
     pub(super) fn watches_leaves(&self) -> bool {
         self.watched.leaves
+    }
+    /// The figures that somebody waits for, of whom, and from which value on.
+    pub(super) fn awaited_figures(&self) -> Vec<(Target, String, u64)> {
+        let awaited = |waiting: &Waiting| match &waiting.condition {
+            Condition::Reaches(target, figure, value) => Some((*target, figure.clone(), *value)),
+            _ => None,
+        };
+        self.waiting.iter().filter_map(awaited).collect()
+    }
+
+    pub(super) fn watches_figures(&self) -> bool {
+        self.watched.figures
     }
 
     /// Takes out the steps whose condition holds now.
@@ -211,7 +236,8 @@ impl<N: Node> Director<N> {
             if !is_met(waiting) {
                 return true;
             }
-            met.push(Met { step: waiting.step, closing: waiting.closing, after: waiting.after });
+            let Waiting { step, closing, claim, after, .. } = *waiting;
+            met.push(Met { step, closing, claim, after });
             false
         });
         if !met.is_empty() {

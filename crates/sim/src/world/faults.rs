@@ -18,7 +18,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         for step in 0..self.script.steps.len() {
             match self.script.steps[step].when.clone() {
                 Trigger::At(at) => {
-                    let fault = !matches!(self.script.steps[step].action, Action::Operate { .. });
+                    let later =
+                        |action: &Action| matches!(action, Action::Operate { .. } | Action::Expect(..));
+                    let fault = !later(&self.script.steps[step].action);
                     if at == Time::ZERO && fault {
                         self.open_step(step, EventId::NONE);
                     } else {
@@ -26,7 +28,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                     }
                 }
                 Trigger::When(condition, after) => self.director.wait(step, false, condition, after),
-                Trigger::After(_) | Trigger::End => unreachable!("a valid script has no such beginning"),
+                // An expectation at the end is looked at when all else is done.
+                Trigger::End => {}
+                Trigger::After(_) => unreachable!("a valid script has no such beginning"),
             }
         }
     }
@@ -44,6 +48,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     }
 
     pub(super) fn trigger(&mut self, met: Met, event: EventId) {
+        if met.claim {
+            self.claim_met(met.step, event);
+            return;
+        }
         let step = met.step as u32;
         let pending = if met.closing { Pending::Close(step) } else { Pending::Open(step) };
         // An operation waits for the step that is going on to end: a node handles one input at a time.
@@ -70,6 +78,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.queue.push(self.now + every, Pending::Again(step as u32));
                 self.schedule_end(step);
             }
+            return;
+        }
+        if let Action::Expect(condition, within) = action {
+            self.expect(step, condition, within, cause);
             return;
         }
         let Some(links) = self.links_of(&action) else { return };
@@ -99,6 +111,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             }
             (Action::Hold(pattern), _) => self.director.open_hold(step, pattern),
             (Action::Partition(_) | Action::Cut { .. }, _) => {}
+            (Action::Never(condition), _) => self.forbid(step, condition, event),
             (action, _) => self.director.open_bender(step, action),
         }
         self.schedule_end(step);
@@ -160,6 +173,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     }
 
     pub(super) fn close_step(&mut self, step: usize, cause: EventId) {
+        if self.director.steps[step].open && matches!(self.script.steps[step].action, Action::Expect(..)) {
+            self.claim_missed(step);
+            return;
+        }
         let state = &mut self.director.steps[step];
         if !state.open {
             return;
@@ -343,7 +360,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     }
 
     /// Says which step of the script the newest event belongs to.
-    fn tag_step(&mut self, step: usize) {
+    pub(super) fn tag_step(&mut self, step: usize) {
         if let Some(event) = self.trace.as_mut().and_then(|t| t.events.last_mut()) {
             event.step = Some(step);
         }

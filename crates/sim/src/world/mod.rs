@@ -3,6 +3,7 @@
 //! One seed in a straight line: [`World::run`] takes event after event from the queue, `step` lets the node act,
 //! `route` sends what it sent, `director` opens and closes the steps of the script, `phases` settles and cycles.
 
+mod claims;
 mod director;
 mod faults;
 mod phases;
@@ -25,6 +26,7 @@ use crate::time::{Span, Time};
 use crate::timers::Timers;
 use crate::trace::{EventId, Trace};
 use crate::verdict::{Counters, DiskFile, Limit, Outcome, Verdict};
+pub use claims::CLAIM_RULES;
 use director::Director;
 
 /// A message under way.

@@ -4,7 +4,7 @@ use super::World;
 use crate::id::NodeId;
 use crate::monitor::{Monitor, Phase, Progress};
 use crate::node::Node;
-use crate::script::{Losing, Network, Ratio, Trigger};
+use crate::script::{Action, Losing, Network, Ratio, Trigger};
 use crate::time::Time;
 use crate::trace::{EventId, EventKind};
 use crate::verdict::Verdict;
@@ -22,6 +22,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             self.power_cycle();
             self.settle(Phase::Cycled);
         }
+        self.claims_at_end();
     }
 
     fn start(&mut self) {
@@ -39,7 +40,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.record(EventKind::Phase, None, EventId::NONE, None, format_args!("faults are over"));
         self.director.over = true;
         for step in 0..self.script.steps.len() {
-            if Trigger::is_end(self.script.steps[step].until.as_ref()) {
+            let step_now = &self.script.steps[step];
+            // What is expected has a time of its own.
+            if Trigger::is_end(step_now.until.as_ref()) || matches!(step_now.action, Action::Expect(..)) {
                 continue;
             }
             // A condition that was to end it has not held; the scenario's reader should know.
@@ -77,6 +80,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 return;
             }
             match self.monitor.owed(self.now, &self.cluster) {
+                Progress::Done if self.now < deadline && self.awaits_claims() => {}
                 Progress::Done => return,
                 Progress::Waiting(violation) if self.now >= deadline => {
                     let cause = violation.node.map_or(EventId::NONE, |node| self.around(node).last_event);

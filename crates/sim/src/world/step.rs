@@ -131,6 +131,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 if before != after && self.cluster.incarnation(node) == incarnation {
                     self.role_changed(node, after, event);
                 }
+                if self.director.watches_figures() {
+                    self.figures_changed(node, event);
+                }
             }
         }
         if self.around(node).disk.is_dead() && self.verdict.is_none() {

@@ -167,6 +167,10 @@ impl Node for Toy {
         if self.leads { Role::Leader } else { Role::Follower }
     }
 
+    fn figure(&self, name: &str) -> Option<u64> {
+        (name == "counter").then_some(self.counter)
+    }
+
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "counter {} heard {}", self.counter, self.heard.len())
     }

@@ -88,6 +88,10 @@ impl Node for KvNode {
         }
     }
 
+    fn figure(&self, name: &str) -> Option<u64> {
+        self.server()?.figure(name)
+    }
+
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KvNode::Server(server) => server.describe(f),

@@ -6,6 +6,7 @@ use crate::message::KINDS;
 use crate::monitor::KvMonitor;
 use crate::node::KvNode;
 use crate::options::{SPECS, Settings};
+use crate::server::FIGURES;
 use crate::timer::KvTimer;
 use whitewater_sim::{
     DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
@@ -19,9 +20,11 @@ pub struct Kv;
 pub static KV: Kv = Kv;
 
 #[cfg(feature = "mutants")]
-use crate::bugs::ALL as BUGS;
+use crate::bugs::{ALL as BUGS, QUIET};
 #[cfg(not(feature = "mutants"))]
 const BUGS: &[&str] = &[];
+#[cfg(not(feature = "mutants"))]
+const QUIET: &[&str] = &[];
 
 impl System for Kv {
     fn name(&self) -> &'static str {
@@ -46,6 +49,10 @@ impl System for Kv {
 
     fn bugs(&self) -> &'static [&'static str] {
         BUGS
+    }
+
+    fn quiet_bugs(&self) -> &'static [&'static str] {
+        QUIET
     }
 
     fn timing(&self, options: &Options) -> Timing {
@@ -101,6 +108,10 @@ impl System for Kv {
 
     fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
         (KINDS, KvTimer::NAMES)
+    }
+
+    fn figures(&self) -> &'static [&'static str] {
+        FIGURES
     }
 
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {

@@ -4,7 +4,7 @@ use crate::command::Command;
 use crate::marks::MARKS;
 use crate::message::KINDS;
 use crate::monitor::RelayMonitor;
-use crate::node::RelayNode;
+use crate::node::{FIGURES, RelayNode};
 use crate::raft::Mode;
 use crate::settings::{OPTIONS, Settings};
 use crate::timer::TIMERS;
@@ -80,6 +80,10 @@ impl System for Relay {
 
     fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
         (KINDS, TIMERS)
+    }
+
+    fn figures(&self) -> &'static [&'static str] {
+        FIGURES
     }
 
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {

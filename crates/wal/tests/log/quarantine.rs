@@ -34,7 +34,7 @@ fn a_crash_while_a_log_begins_anew_never_leaves_one_that_seems_whole() {
     let whole = damaged();
     let mut states = 0;
     let mut done = whole.clone();
-    Wal::quarantine(&mut done, Options::new(200)).unwrap();
+    let _ = Wal::quarantine(&mut done, Options::new(200)).unwrap();
     for call in 1..=done.calls() - whole.calls() {
         let mut dying = whole.clone();
         dying.die_after(call);
@@ -43,7 +43,7 @@ fn a_crash_while_a_log_begins_anew_never_leaves_one_that_seems_whole() {
             states += 1;
             assert!(is_told(&mut disk), "call {call}");
             if Wal::open(&mut disk, Options::new(200)).is_err() {
-                Wal::quarantine(&mut disk, Options::new(200)).unwrap();
+                let _ = Wal::quarantine(&mut disk, Options::new(200)).unwrap();
             }
             assert!(is_told(&mut disk), "call {call}, once more");
         }

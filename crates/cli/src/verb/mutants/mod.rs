@@ -18,7 +18,7 @@ use whitewater_plan::parse_seed;
 /// A stream is a search of its own that ends with the first run that breaks a rule. Of several streams the median counts.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Typed {
-    /// Only these bugs; all there are if none is named.
+    /// Only these bugs; if none is named, all that break a rule.
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// A stream gives up once so many messages were delivered.
@@ -47,7 +47,8 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     let named: BTreeSet<&str> = typed.ids.iter().map(String::as_str).collect();
     let interrupted = interrupt::flag();
     let mut exit = Exit::Clean;
-    for bug in if named.is_empty() { there } else { named } {
+    let quiet: BTreeSet<&str> = systems.iter().flat_map(|system| system.quiet_bugs()).copied().collect();
+    for bug in if named.is_empty() { &there - &quiet } else { named } {
         let streams = search(bug, typed, systems, &interrupted)?;
         if interrupted.load(Ordering::SeqCst) {
             return Ok(Exit::Interrupted);

@@ -4,9 +4,9 @@ use super::{chosen, load, nothing};
 use crate::telling::system;
 use crate::{Exit, Screen, Systems};
 use std::path::Path;
-use whitewater_hunt::{meets, never_happened, run_twice};
+use whitewater_hunt::{meets, missed, run_twice};
 use whitewater_plan::{Scenario, Variant};
-use whitewater_sim::{Outcome, Time, Verdict};
+use whitewater_sim::{Outcome, Verdict};
 
 /// Runs scenarios, all of them if none is named.
 #[derive(Debug, clap::Args)]
@@ -43,10 +43,8 @@ fn judge(
     let outcome = run_variant(scenario, variant, systems)?;
     let judged = meets(&variant.expect, &outcome.verdict);
     screen.print(&line(scenario, variant, &outcome, &judged));
-    // A violation during the faults ends the run before later steps have their turn; nothing else excuses them.
-    let cut_short = !outcome.verdict.is_pass() && outcome.time.since(Time::ZERO) < plan.script.horizon;
-    let missed = never_happened(&plan, &outcome);
-    if !cut_short && !missed.is_empty() {
+    let missed = missed(&plan, &outcome);
+    if !missed.is_empty() {
         let missed = missed.join("\n  ");
         screen.remark(&format!(
             "error: {}: @{}: {missed}\n  mend: give the step a moment that comes, or take it out",

@@ -27,6 +27,7 @@ use dead::{Reopening, tell};
 use repair::{Fence, Repair};
 use std::fmt;
 use storing::Writing;
+pub(crate) use view::FIGURES;
 use whitewater_check::Refusal;
 use whitewater_raft::{ConfState, Config, RawNode, ReadMode, Ready};
 use whitewater_sim::draw::name_hash;

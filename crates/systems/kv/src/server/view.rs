@@ -6,6 +6,25 @@ use crate::node::role_of;
 use whitewater_check::{ElectionView, LogView, Refusal};
 use whitewater_sim::{NodeId, Role};
 
+/// What scripts may wait for: the term, the last entry of the log and the last durable one, the commit index, the last
+/// entry applied, and how far the snapshot on the disk reaches.
+pub(crate) const FIGURES: &[&str] = &["term", "last", "durable", "commit", "applied", "snapshot"];
+
+impl Server {
+    /// One of [`FIGURES`].
+    pub(crate) fn figure(&self, name: &str) -> Option<u64> {
+        match name {
+            "term" => Some(self.core.term()),
+            "last" => Some(self.core.last_index()),
+            "durable" => Some(self.durable),
+            "commit" => Some(self.core.commit_index()),
+            "applied" => Some(self.applied),
+            "snapshot" => Some(self.core.storage().snapshot_index()),
+            _ => None,
+        }
+    }
+}
+
 impl ElectionView for Server {
     #[inline]
     fn term(&self) -> u64 {

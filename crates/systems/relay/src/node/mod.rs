@@ -58,6 +58,9 @@ pub struct RelayNode {
     lead_with: Option<(OpId, String)>,
 }
 
+/// What scripts may wait for: its term, and how many rows it has on disk.
+pub(crate) const FIGURES: &[&str] = &["term", "rows"];
+
 /// The hands of a node.
 type Fx<'a, 'b> = &'a mut Effects<'b, RelayNode>;
 
@@ -196,6 +199,14 @@ impl Node for RelayNode {
 
     fn role(&self) -> Role {
         self.raft.state()
+    }
+
+    fn figure(&self, name: &str) -> Option<u64> {
+        match name {
+            "term" => Some(self.raft.term()),
+            "rows" => Some(self.vclock.total()),
+            _ => None,
+        }
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

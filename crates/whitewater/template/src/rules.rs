@@ -1,0 +1,98 @@
+//! What must be true of a primary with backups, and what plans for it look like.
+
+use super::{Alarm, Command, LEASE, Server, Word};
+use std::collections::BTreeMap;
+use whitewater::Tested;
+use whitewater::sim::{
+    Cluster, Draw, Effect, LocalTime, Monitor, NodeId, OpId, OptionSpec, Options, Progress, Script, Seen,
+    Span, Target, Time, Timing, Values, Violation, What,
+};
+
+const ONE_PRIMARY: (&str, &str) = ("one-primary", "At no moment do two servers hold the lease.");
+const READS_FRESH: (&str, &str) =
+    ("reads-fresh", "A read returns every write that was acknowledged before it began.");
+
+/// Watches a run.
+#[derive(Debug, Default)]
+pub struct Rules {
+    asked: BTreeMap<OpId, Command>,
+    acknowledged: Vec<u64>,
+}
+
+fn broken((rule, claim): (&'static str, &'static str), message: String, node: NodeId) -> Violation {
+    Violation { rule, claim, message, node: Some(node), peer: None }
+}
+
+impl Rules {
+    fn answered(&mut self, node: NodeId, op: OpId, reply: &str) -> Result<(), Violation> {
+        match self.asked.get(&op) {
+            Some(Command::Write { value }) if reply == "written" => self.acknowledged.push(*value),
+            Some(Command::Read {}) if reply != "refused" => {
+                let read: Vec<&str> = reply.trim_matches(['[', ']']).split(", ").collect();
+                let lost = self.acknowledged.iter().find(|value| !read.contains(&value.to_string().as_str()));
+                if let Some(lost) = lost {
+                    return Err(broken(READS_FRESH, format!("{op} reads {reply} without {lost}"), node));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Monitor<Server> for Rules {
+    fn observe(&mut self, seen: &Seen<'_, Server>, cluster: &Cluster<Server>) -> Result<(), Violation> {
+        if let What::Commanded { op, command } = &seen.what {
+            self.asked.insert(*op, (*command).clone());
+        }
+        let now = LocalTime::from_nanos(seen.time.nanos());
+        let holds = |node: &NodeId| cluster.view(*node).is_some_and(|server| server.holds(now));
+        let mut holders = cluster.servers().filter(holds);
+        if let (Some(one), Some(other)) = (holders.next(), holders.next()) {
+            return Err(broken(ONE_PRIMARY, format!("{one} and {other} both hold the lease"), seen.node));
+        }
+        seen.effects.iter().try_for_each(|effect| match effect {
+            Effect::Reply { op, reply } => self.answered(seen.node, *op, reply),
+            _ => Ok(()),
+        })
+    }
+
+    fn owed(&mut self, _: Time, _: &Cluster<Server>) -> Progress {
+        Progress::Done
+    }
+}
+
+impl Tested for Server {
+    type Monitor = Rules;
+    const NAME: &'static str = "primary-backup";
+    const ABOUT: &'static str =
+        "A primary that holds a lease, and backups that have every acknowledged write.";
+    const RULES: &'static [(&'static str, &'static str)] = &[ONE_PRIMARY, READS_FRESH];
+    const MESSAGES: &'static [&'static str] = Word::NAMES;
+    const TIMERS: &'static [&'static str] = Alarm::NAMES;
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "lease-from",
+        about: "From when a lease counts: from when it was asked for, or, which is the bug, from when it came.",
+        values: Values::Words(&["asking", "arrival"]),
+        default: "asking",
+        per_node: false,
+        drawn: false,
+    }];
+
+    fn options(options: &Options) -> bool {
+        options.text(Self::OPTIONS, "lease-from") == "arrival"
+    }
+
+    fn timing(_: &Options) -> Timing {
+        Timing { election_low: LEASE, election_high: LEASE.times(2), heartbeat: Span::from_millis(50) }
+    }
+
+    fn monitor(_: &Script, _: &bool) -> Rules {
+        Rules::default()
+    }
+
+    fn draw_operation(draw: &mut Draw, number: u32, _: &Script, _: &Options) -> (Target, String) {
+        let read = draw.chance(1, 2);
+        (Target::Leader, if read { "read".to_owned() } else { format!("write {number}") })
+    }
+}
