@@ -46,10 +46,16 @@ impl RaftRules {
             || shadow.log.chain_at(durable).is_some_and(differs)
     }
 
+    /// A node has found out that its disk gave away what was durable: it may be in an earlier term than it was, though it
+    /// makes sure that none of its votes is asked for again.
+    pub fn forget_term(&mut self, node: NodeId) {
+        self.books.elections.forget(node);
+    }
+
     /// A node has lost what it had promised, and goes on as if it had never promised it: its past is forgotten here as
     /// well, and of all rules those are left that a node keeps by itself.
     pub fn forget(&mut self, node: NodeId) {
-        self.books.elections.forget(node);
+        self.forget_term(node);
         self.books.nodes[node.position()].standing.durable_index = 0;
         self.election.votes.forget(node);
         self.log.vote_kept.forget(node);

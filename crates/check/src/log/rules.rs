@@ -313,11 +313,16 @@ impl RaftRules {
     /// # Errors
     /// The rule that a message breaks.
     pub fn died(&mut self, node: NodeId, spoken: impl IntoIterator<Item = Spoken>) -> Result<(), Violation> {
-        self.books.nodes[node.position()].die();
+        let shadow = &mut self.books.nodes[node.position()];
+        shadow.die();
         self.grants.clear();
         for said in spoken {
-            if let Spoken::Grant { to, term } = said {
-                self.grants.push(Grant { term, candidate: to });
+            match said {
+                Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
+                Spoken::AppendResponse { index, .. } => {
+                    shadow.durable_before = shadow.durable_before.max(index);
+                }
+                Spoken::Refusal { .. } | Spoken::Other { .. } => {}
             }
         }
         self.log.vote_kept.remember(node, &self.grants);

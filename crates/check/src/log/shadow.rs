@@ -18,7 +18,8 @@ pub(crate) struct Shadow {
     pub(crate) is_up: bool,
     /// Set while a node is down whose disk died in the middle of a step: it may hold more, less or later than is known.
     pub(crate) uncertain: bool,
-    /// Up to where the log was durable before the step in which the disk died, while the node is down.
+    /// Up to where the log was durable before the step in which the disk died, or was said to be in it, while the node is
+    /// down.
     pub(crate) durable_before: u64,
     /// Set for a node whose disk lost what it had promised to keep: nothing about its durability is claimed any more.
     pub(crate) forgiven: bool,

@@ -58,8 +58,10 @@ impl KvMonitor {
     /// A server starts whose disk has lied, misplaced a write or rotted.
     fn starts_on_false_disk(&mut self, node: NodeId, view: &Server) {
         self.rules.forgive(node);
-        // One that has found out takes care itself that nothing rests on what it has lost.
-        if !view.is_damaged() && self.rules.has_lost(node, view) {
+        if view.is_damaged() {
+            // It has found out, and takes care itself that nothing rests on what it has lost.
+            self.rules.forget_term(node);
+        } else if self.rules.has_lost(node, view) {
             self.rules.forget(node);
             self.waived = true;
         }
