@@ -201,6 +201,15 @@ fn nothing_is_left_for_later_and_no_path_of_a_machine_is_written_down() {
 }
 
 #[test]
+fn assertions_stay_on_in_every_build() {
+    let switched = |line: &&str| line.trim_start().starts_with(concat!("debug_", "assert"));
+    for (path, text) in sources() {
+        let found = text.lines().find(switched);
+        assert_eq!(found, None, "{}: campaigns are built without debug assertions", path.display());
+    }
+}
+
+#[test]
 fn no_two_modules_of_a_crate_depend_on_each_other() {
     let mut wrong = Vec::new();
     for (folder, mut uses) in module_uses() {

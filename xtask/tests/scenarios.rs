@@ -29,16 +29,108 @@ macro_rules! scenarios {
 }
 
 scenarios! {
+    acknowledged_before_durable:
+        durable_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        reply_first;
+    acknowledgement_from_a_later_term:
+        term_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        count_first;
+    announcement_at_teardown: latch, mailbox;
+    answer_from_a_later_term:
+        steps_down,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        goes_on;
     append_before_session_ready:
         heartbeats_answered,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         heartbeats_unanswered;
+    append_of_an_old_leader:
+        too_late,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        taken;
+    append_that_fits_by_length:
+        index_and_term,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        index_only;
+    claim_overtakes_its_term:
+        term_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        rows_first;
+    confirmation_of_replaced_entries:
+        by_index_and_term,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        by_index;
+    crash_between_two_writes:
+        one_write,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        two_writes;
     crash_between_write_and_sync:
         durable_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         vote_first;
+    disruptive_server: pre_vote_and_check_quorum, pre_vote_alone, check_quorum_alone, neither;
+    figure_8_commit_by_counting:
+        own_term_only,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        any_term;
+    half_is_no_majority:
+        majority,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        half;
+    hears_nobody_but_is_heard: voters_stand_by_their_leader, pre_vote_alone, neither;
+    heartbeat_tells_too_much:
+        what_is_known,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        everything;
+    last_witness_out_of_reach:
+        quorum_needed,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        quorum_ignored;
     leader_announce_before_relay_ready: drop, latch, mailbox;
+    leader_behind_a_wall: fenced, not_fenced;
     leader_cut_off: check_quorum, no_check_quorum;
+    leader_that_hears_nobody: check_quorum, no_check_quorum;
+    leadership_moves_for_nothing: voters_stand_by_their_leader, pre_vote_alone;
+    longer_log_wins:
+        last_term_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        length_only;
+    mode_changes_during_a_write:
+        taken_in,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        asserted;
+    newer_but_shorter_log:
+        term_before_length,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        both;
+    nobody_can_be_elected: nothing_is_owed;
+    old_snapshot_removed_early:
+        removed_late,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        removed_early;
+    only_the_hub_reaches_everybody: check_quorum, no_check_quorum;
+    overwritten_entries_stay_in_memory:
+        cut_with_the_log,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        not_cut;
+    read_by_an_old_leader:
+        confirmed,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        unconfirmed;
+    reordered_append_cuts_the_log:
+        cut_at_a_conflict,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        cut_always;
+    resignation_during_a_write:
+        taken_in,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        asserted;
+    rolled_back_row_stays_away:
+        rolled_back,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        left_waiting;
     seed_e1_campaign_while_leading:
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -83,6 +175,52 @@ scenarios! {
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
+    snapshot_name_not_durable:
+        folder_synced,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        folder_not_synced;
+    snapshot_named_before_durable:
+        durable_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        named_first;
+    snapshot_takes_the_term_back:
+        term_stays,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        term_of_the_snapshot;
+    snapshot_without_its_log:
+        one_frame,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        two_frames;
+    split_vote_too_soon:
+        open,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        split;
+    split_vote: noticed, not_noticed;
+    stale_announcement: latch, mailbox;
+    transfer_that_fails:
+        given_up,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        never_given_up;
+    two_promotions_at_once:
+        once,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        for_ever;
+    vote_for_any_log:
+        recent_logs_only,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        any_log;
+    vote_while_a_row_is_written:
+        judged_twice,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        judged_once;
+    witness_without_eyes:
+        says_no,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        says_yes;
+    write_before_the_claim:
+        claim_first,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        write_first;
 }
 
 fn holds(scenario: &str, variant: &str) {

@@ -96,7 +96,7 @@ impl Terrain {
         healthy: impl Fn(NodeId) -> bool,
     ) -> Terrain {
         let mut terrain = Terrain::new(cluster.server_count());
-        let up = |node: NodeId| cluster.is_up(node) && healthy(node);
+        let up = |node: NodeId| cluster.is_running(node) && healthy(node);
         for from in cluster.servers().filter(|&node| up(node)) {
             for to in cluster.servers().filter(|&node| up(node)) {
                 let link = Link { from, to };

@@ -1,13 +1,13 @@
 //! Which progress is owed: the whole core of a cluster, links that never heal, and how many elections it may take.
 
-use whitewater_sim::{Action, Cluster, Link, Node, NodeId, SLOTS, Script, Trigger};
+use whitewater_sim::{Action, Cluster, Link, Node, NodeId, SLOTS, Script, Target, Trigger};
 
 /// The smallest number of nodes that is more than half of `servers`.
 pub const fn majority(servers: usize) -> usize {
     servers / 2 + 1
 }
 
-/// Links on which a step of the script interferes until the end of the run, other than by cutting them.
+/// Links on which a step of the script interferes until the end of the run, other than by cutting them for good.
 ///
 /// What is held back, delayed or lost there is damage that outlasts the faults; nothing is owed over such a link.
 #[derive(Clone, Debug)]
@@ -20,9 +20,11 @@ impl Obstructions {
     pub fn of(script: &Script) -> Obstructions {
         let mut links = vec![false; SLOTS * SLOTS];
         for step in script.steps.iter().filter(|step| step.until == Some(Trigger::End)) {
-            let pattern = match &step.action {
-                Action::Hold(pattern) | Action::Drop(pattern) => pattern,
-                Action::Delay(pattern, _) | Action::Lossy(pattern, _) => pattern,
+            for Link { from, to } in restless_links(&step.action, script.servers) {
+                links[from.index() * SLOTS + to.index()] = true;
+            }
+            let pattern = match step.action.pattern() {
+                Some(pattern) if !only_adds_copies(&step.action) => pattern,
                 _ => continue,
             };
             for from in (0..SLOTS).filter(|&n| pattern.from.is_none_or(|node| node.index() == n)) {
@@ -37,6 +39,34 @@ impl Obstructions {
     /// Whether nothing outlasts the faults on a link.
     pub fn is_free(&self, link: Link) -> bool {
         !self.links[link.from.index() * SLOTS + link.to.index()]
+    }
+}
+
+/// Whether all that an action does is to deliver something once more.
+fn only_adds_copies(action: &Action) -> bool {
+    matches!(action, Action::Duplicate(..) | Action::Replay(..))
+}
+
+/// Links that an action stops, or cuts and opens again and again. A role may mean any server.
+fn restless_links(action: &Action, servers: usize) -> Vec<Link> {
+    let is_restless = matches!(action, Action::Clog { .. } | Action::Topology { flapping: Some(_), .. });
+    if !is_restless {
+        return Vec::new();
+    }
+    let meant = |target: &Target| match target {
+        Target::Node(node) => vec![*node],
+        _ => (0..servers).map(NodeId::server).collect(),
+    };
+    let pairs = |from: &[NodeId], to: &[NodeId]| {
+        let links = from.iter().flat_map(|&from| to.iter().map(move |&to| Link { from, to }));
+        links.filter(|link| link.from != link.to).collect()
+    };
+    match action {
+        Action::Clog { from, to } => pairs(&meant(from), &meant(to)),
+        _ => {
+            let nodes: Vec<NodeId> = action.targets().iter().flat_map(meant).collect();
+            pairs(&nodes, &nodes)
+        }
     }
 }
 
@@ -57,7 +87,7 @@ impl Core {
                 && obstructions.is_free(Link { from: a, to: b })
                 && obstructions.is_free(Link { from: b, to: a })
         };
-        let up: Vec<NodeId> = cluster.servers().filter(|&node| cluster.is_up(node)).collect();
+        let up: Vec<NodeId> = cluster.servers().filter(|&node| cluster.is_running(node)).collect();
         Core::among(&up, cluster.server_count(), joined)
     }
 
@@ -106,7 +136,7 @@ pub fn rounds_needed(candidates: u64, electable: u64, clash_permille: u64) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whitewater_sim::{Pattern, Step, Time};
+    use whitewater_sim::{Pattern, Span, Step, Time, Topology};
 
     fn nodes(positions: &[usize]) -> Vec<NodeId> {
         positions.iter().map(|&p| NodeId::server(p)).collect()
@@ -145,6 +175,31 @@ mod tests {
         script.steps[0].until = Some(Trigger::End);
         assert!(!Obstructions::of(&script).is_free(Link { from, to }));
         assert!(Obstructions::of(&script).is_free(Link { from: to, to: from }));
+    }
+
+    #[test]
+    fn links_that_stand_still_or_come_and_go_for_good_are_obstructed() {
+        let all: Vec<Target> = nodes(&[0, 1, 2]).into_iter().map(Target::Node).collect();
+        let obstructed = |action: Action| {
+            let mut step = Step::new(Trigger::At(Time::ZERO), action);
+            step.until = Some(Trigger::End);
+            let script = Script { steps: vec![step], servers: 4, ..Script::default() };
+            let obstructions = Obstructions::of(&script);
+            let pairs =
+                (0..4).flat_map(|from| (0..4).map(move |to| (from, to))).filter(|(from, to)| from != to);
+            let links = pairs.map(|(from, to)| Link { from: NodeId::server(from), to: NodeId::server(to) });
+            links.filter(|&link| !obstructions.is_free(link)).count()
+        };
+        let clog = |from| Action::Clog { from, to: all[1] };
+        assert_eq!(obstructed(clog(all[0])), 1);
+        assert_eq!(obstructed(clog(Target::Leader)), 3, "anybody may lead");
+        let groups = vec![vec![all[0]], all[1..].to_vec()];
+        let cut =
+            |flapping| Action::Topology { topology: Topology::Groups, groups: groups.clone(), flapping };
+        assert_eq!(obstructed(cut(Some(Span::from_millis(5)))), 6);
+        assert_eq!(obstructed(cut(None)), 0, "what is cut is seen when it is looked at");
+        assert_eq!(obstructed(Action::Replay(Pattern::default(), 1)), 0);
+        assert_eq!(obstructed(Action::Choke(Pattern::default(), 1)), 12);
     }
 
     #[test]

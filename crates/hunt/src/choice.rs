@@ -9,7 +9,7 @@ use crate::fold::Fold;
 use crate::words::{clock, numberless, remarks, step_line};
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_plan::Plan;
-use whitewater_sim::{Action, EventId, EventKind, NodeId, Role, Subject, Time, Trace, TraceEvent};
+use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Time, Trace, TraceEvent};
 
 /// Lines a story has at most, but for a causal chain that is longer by itself.
 pub(crate) const LINES_MAX: usize = 120;
@@ -35,6 +35,8 @@ enum Grain {
     Coarse,
     /// What differs only in its numbers is a repeat.
     Coarser,
+    /// Messages and timers are left out unless something is remarked on them or a role changes.
+    Plain,
     /// Only causes, phases, crashes and cuts.
     Bare,
 }
@@ -106,6 +108,11 @@ impl<'a> Choice<'a> {
                 let omission = turn.filter(|_| way.late).map(|turn| self.omission(way, turn.time));
                 return (items, omission);
             }
+        }
+        let plain = Way { grain: Grain::Plain, late: false, near: false };
+        let items = self.told(plain);
+        if items.len() <= LINES_MAX {
+            return (items, Some("messages and timers of which nothing is to be said are left out".into()));
         }
         let bare = Way { grain: Grain::Bare, late: false, near: false };
         (self.told(bare), Some("only causes, crashes and cuts are told".into()))
@@ -191,6 +198,11 @@ impl<'a> Choice<'a> {
                 once_or_always(grain < Grain::Coarser)
             }
             _ if grain == Grain::Bare => Manner::Never,
+            EventKind::Recv | EventKind::Timer | EventKind::Sync
+                if grain == Grain::Plain && !remarked && !self.changes.contains(&event.id) =>
+            {
+                Manner::Never
+            }
             EventKind::Send => Manner::Never,
             EventKind::Discard | EventKind::Hold | EventKind::Operate | EventKind::Reply => {
                 Manner::Once(grain == Grain::Fine)
@@ -217,9 +229,7 @@ impl<'a> Choice<'a> {
     /// Whether a step does more than to bend single messages.
     fn is_gross(&self, event: &TraceEvent) -> bool {
         let step = event.step.and_then(|at| self.plan.script.steps.get(at));
-        step.is_some_and(|s| {
-            matches!(s.action, Action::Crash { .. } | Action::Partition(_) | Action::Cut { .. })
-        })
+        step.is_some_and(|s| s.action.victim().is_some() || s.action.cuts_links())
     }
 }
 

@@ -131,7 +131,7 @@ fn crashed_by(story: &Story<'_>, open: &TraceEvent) -> Option<NodeId> {
     let step = story.plan.script.steps.get(open.step?)?;
     match step.action {
         Action::Crash { node: Target::Node(node), at_call: 0, .. } => return Some(node),
-        Action::Crash { .. } => {}
+        Action::Crash { .. } | Action::CrashAfter { .. } | Action::Roll { .. } => {}
         _ => return None,
     }
     let events = &story.trace.events;

@@ -3,7 +3,7 @@
 use crate::choice::chain;
 use crate::story::Story;
 use std::collections::BTreeSet;
-use whitewater_sim::{Action, EventId, EventKind, NodeId, Subject, TraceEvent, Violation};
+use whitewater_sim::{EventId, EventKind, NodeId, Subject, TraceEvent, Violation};
 
 /// Events an explanation holds at most.
 const EVENTS_MAX: usize = 14;
@@ -77,7 +77,7 @@ fn fault_behind(story: &Story<'_>, loss: &TraceEvent) -> Option<EventId> {
                 false
             }
             (EventKind::Cut, EventKind::Open) if !closed.contains(&event.step) => {
-                step.is_some_and(|s| matches!(s.action, Action::Partition(_) | Action::Cut { .. }))
+                step.is_some_and(|s| s.action.cuts_links())
             }
             _ => false,
         };

@@ -87,6 +87,10 @@ impl System for Pond {
         (1, 3)
     }
 
+    fn rolls(&self) -> &'static [&'static str] {
+        &["announce"]
+    }
+
     fn stands(&self, trouble: DiskTrouble) -> bool {
         matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
     }

@@ -33,6 +33,32 @@ pub enum Bug {
     SeedE12,
     /// A granted vote may be sent before it is durable.
     E04,
+    /// A vote is granted whatever log the candidate has.
+    E08,
+    /// Of two logs the longer one counts as more recent, whatever the terms of their last entries.
+    E09,
+    /// A log counts as recent only if neither its last term nor its last index is lower.
+    E11,
+    /// A leader that is answered from a higher term takes the answer for a sign that it is followed.
+    L10,
+    /// A leader that has told another node to take over goes on trusting its lease.
+    L08,
+    /// A leader confirms its reads to itself.
+    L11,
+    /// A transfer that has failed is never given up.
+    L14,
+    /// Heartbeats carry the leader's commit index also to followers that have less.
+    R05,
+    /// An append fits if there is an entry before it, whatever the term of that.
+    R07,
+    /// Appends of an older term are taken.
+    R17,
+    /// A confirmation that entries are durable is taken for those that have replaced them.
+    R25,
+    /// A snapshot sets the term back to that of its last entry.
+    S02,
+    /// A leader commits entries of older terms by counting who has them.
+    Figure8,
     /// An append that is shorter than the log removes the suffix although nothing conflicts.
     R06,
     /// The commit index is acknowledged by half of the voters instead of a majority.
@@ -42,7 +68,7 @@ pub enum Bug {
 #[cfg(feature = "mutants")]
 impl Bug {
     /// Every bug the core can plant, in the order of their ids.
-    pub const ALL: [Bug; 15] = [
+    pub const ALL: [Bug; 28] = [
         Bug::SeedE1,
         Bug::SeedE2,
         Bug::SeedE3,
@@ -56,8 +82,21 @@ impl Bug {
         Bug::SeedE11,
         Bug::SeedE12,
         Bug::E04,
+        Bug::E08,
+        Bug::E09,
+        Bug::E11,
+        Bug::Figure8,
+        Bug::L08,
+        Bug::L10,
+        Bug::L11,
+        Bug::L14,
+        Bug::R05,
         Bug::R06,
+        Bug::R07,
         Bug::R14,
+        Bug::R17,
+        Bug::R25,
+        Bug::S02,
     ];
 
     /// The id of the bug in the catalogue, such as `seed-e1`.
@@ -78,6 +117,19 @@ impl Bug {
             Bug::E04 => "E04",
             Bug::R06 => "R06",
             Bug::R14 => "R14",
+            Bug::E08 => "E08",
+            Bug::E09 => "E09",
+            Bug::E11 => "E11",
+            Bug::Figure8 => "figure-8",
+            Bug::L08 => "L08",
+            Bug::L10 => "L10",
+            Bug::L11 => "L11",
+            Bug::L14 => "L14",
+            Bug::R05 => "R05",
+            Bug::R07 => "R07",
+            Bug::R17 => "R17",
+            Bug::R25 => "R25",
+            Bug::S02 => "S02",
         }
     }
 

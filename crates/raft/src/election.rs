@@ -102,7 +102,7 @@ impl<S: Storage> Raft<S> {
     /// Learners vote, too: a candidate asks only those it knows to be voters, and may know more than this node.
     fn is_worthy(&self, request: &Message) -> bool {
         let theirs = EntryId { term: request.log_term, index: request.index };
-        self.log.is_up_to_date(theirs)
+        (self.log.is_up_to_date(theirs) || planted!(self.log.planted, E08))
             && (theirs.index > self.log.last_index() || self.config.priority <= request.context.cast_signed())
     }
 

@@ -111,7 +111,8 @@ impl Entry {
 
 #[inline]
 fn varint_size_bytes(value: u64) -> u64 {
-    u64::from((64 - (value | 1).leading_zeros()).div_ceil(7))
+    // One byte for 7 bits: `bits.div_ceil(7)` without a division, exact for up to 64 bits.
+    u64::from(((64 - (value | 1).leading_zeros()) * 9 + 64) / 64)
 }
 
 /// The sum of [`Entry::encoded_size_bytes`].
@@ -169,6 +170,16 @@ impl Entries {
             more => Entries::Many(Arc::from(more)),
         }
     }
+
+    /// The given entries, taken out of memory that is used again.
+    #[inline]
+    pub fn take_from(entries: &mut Vec<Entry>) -> Entries {
+        match entries.len() {
+            0 => Entries::Empty,
+            1 => entries.pop().map_or(Entries::Empty, Entries::One),
+            _ => Entries::Many(entries.drain(..).collect()),
+        }
+    }
 }
 
 impl Deref for Entries {
@@ -209,6 +220,13 @@ mod tests {
     #[test]
     fn a_variable_length_integer_takes_one_byte_for_seven_bits() {
         assert_eq!([0, 1, 127, 128, 16_383, 16_384].map(varint_size_bytes), [1, 1, 1, 2, 2, 3]);
+        for bits in 1..=64_u32 {
+            assert_eq!(
+                varint_size_bytes(u64::MAX >> (64 - bits)),
+                u64::from(bits.div_ceil(7)),
+                "{bits} bits"
+            );
+        }
         assert_eq!(varint_size_bytes(u64::MAX), 10);
     }
 

@@ -137,6 +137,9 @@ impl<S: Storage> Raft<S> {
             return Ok(false);
         }
         self.wanted_snapshot = 0;
+        if planted!(self.log.planted, S02) {
+            self.term = snapshot.term;
+        }
         self.log.restore(Arc::clone(snapshot));
         self.tracker.configuration = configuration;
         self.tracker.peers = peers;

@@ -54,7 +54,7 @@ impl Inflights {
     #[inline]
     pub fn add(&mut self, index: u64, bytes: u64) {
         assert!(!self.is_full(), "an append was sent into a full window");
-        debug_assert!(self.appends.back().is_none_or(|&(last, _)| last <= index));
+        assert!(self.appends.back().is_none_or(|&(last, _)| last <= index));
         self.appends.push_back((index, bytes));
         self.bytes += bytes;
     }
@@ -68,7 +68,7 @@ impl Inflights {
             self.appends.pop_front();
             self.bytes -= bytes;
         }
-        debug_assert!(!self.appends.is_empty() || self.bytes == 0);
+        assert!(!self.appends.is_empty() || self.bytes == 0);
     }
 
     /// Forgets everything in flight; count and bytes alike.

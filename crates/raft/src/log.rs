@@ -100,17 +100,33 @@ impl<S: Storage> Log<S> {
     /// Whether a log that ends at `theirs` is at least as recent as this one (Raft paper, section 5.4.1).
     pub(crate) fn is_up_to_date(&self, theirs: EntryId) -> bool {
         let ours = self.last_id();
+        if planted!(self.planted, E09) {
+            return theirs.index >= ours.index;
+        }
+        if planted!(self.planted, E11) {
+            return theirs.term >= ours.term && theirs.index >= ours.index;
+        }
         (theirs.term, theirs.index) >= (ours.term, ours.index)
     }
 
     /// Whether the entry at `index` belongs to `term`: cheap enough to guard every commit.
     pub(crate) fn maybe_commit(&mut self, index: u64, term: u64) -> bool {
         // A leader commits by counting only entries of its own term (Raft paper, section 5.4.2).
-        if index > self.committed && self.matches(EntryId { term, index }) {
+        let is_own = |log: &Self| log.matches(EntryId { term, index }) || planted!(log.planted, Figure8);
+        if index > self.committed && is_own(self) {
             self.committed = index;
             return true;
         }
         false
+    }
+
+    /// Entries up to this one are durable, unless others have replaced them.
+    pub(crate) fn entries_stored(&mut self, last: EntryId) {
+        let mut last = last;
+        if planted!(self.planted, R25) {
+            last.term = self.unstable.term(last.index).unwrap_or(last.term);
+        }
+        self.unstable.stable_to(last);
     }
 
     /// Raises the commit index, never lowers it.
@@ -127,7 +143,7 @@ impl<S: Storage> Log<S> {
 
     /// Writes entries behind, or over, what is not committed.
     pub(crate) fn append(&mut self, entries: Entries) {
-        debug_assert!(entries.first().is_none_or(|first| first.index > self.committed));
+        assert!(entries.first().is_none_or(|first| first.index > self.committed));
         match entries {
             Entries::One(entry) => self.unstable.truncate_and_push(entry),
             several => self.unstable.truncate_and_append(&several),
@@ -143,7 +159,8 @@ impl<S: Storage> Log<S> {
         entries: Entries,
         commit: u64,
     ) -> Result<Option<u64>, StepError> {
-        if !self.matches(previous) {
+        let blind = planted!(self.planted, R07) && previous.index <= self.last_index();
+        if !self.matches(previous) && !blind {
             return Ok(None);
         }
         let last_new = previous.index + entries.len() as u64;
@@ -201,7 +218,7 @@ impl<S: Storage> Log<S> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         let read = self.slice_into(low, high, size_max_bytes, &mut scratch);
-        let entries = read.map(|()| Entries::from_slice(&scratch));
+        let entries = read.map(|()| Entries::take_from(&mut scratch));
         scratch.clear();
         self.scratch = scratch;
         entries
@@ -215,7 +232,7 @@ impl<S: Storage> Log<S> {
         size_max_bytes: u64,
         into: &mut Vec<Entry>,
     ) -> Result<(), StorageError> {
-        debug_assert!(low <= high && high <= self.last_index() + 1);
+        assert!(low <= high && high <= self.last_index() + 1);
         if low < self.first_index() {
             return Err(StorageError::Compacted);
         }
@@ -313,7 +330,7 @@ impl<S: Storage> Log<S> {
 
     /// Replaces the whole log by a snapshot.
     pub(crate) fn restore(&mut self, snapshot: Arc<Snapshot>) {
-        debug_assert!(snapshot.index > self.committed);
+        assert!(snapshot.index > self.committed);
         self.committed = snapshot.index;
         self.unstable.restore(snapshot);
     }

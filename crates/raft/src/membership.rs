@@ -65,7 +65,7 @@ impl<S: Storage> Raft<S> {
             let mut proposal = Message::new(MessageKind::Propose, self.id, self.id);
             proposal.entries = Entries::One(leave);
             let dropped = self.propose(proposal);
-            debug_assert!(matches!(dropped, Ok(()) | Err(StepError::ProposalDropped)));
+            assert!(matches!(dropped, Ok(()) | Err(StepError::ProposalDropped)));
         }
         Ok(())
     }

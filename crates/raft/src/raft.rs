@@ -144,14 +144,14 @@ impl<S: Storage> Raft<S> {
         if message.kind.is_promise() && !vote_leaks {
             self.outbox.after_append.push(message);
         } else {
-            debug_assert_ne!(message.to, self.id, "only promises are addressed to oneself");
+            assert_ne!(message.to, self.id, "only promises are addressed to oneself");
             self.outbox.immediate.push(message);
         }
     }
 
     /// Forgets what belongs to a role or a term that ends.
     pub(crate) fn reset(&mut self, term: u64) {
-        debug_assert!(term >= self.term, "terms never fall");
+        assert!(term >= self.term, "terms never fall");
         if self.term != term {
             self.term = term;
             self.vote = NONE;

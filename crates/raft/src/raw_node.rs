@@ -197,17 +197,17 @@ impl<S: Storage> RawNode<S> {
         }
         self.owed.to_self = to_self;
         if let Some((term, last, snapshot)) = self.owed.appended.take() {
-            if term == self.raft.term {
-                self.raft.log.unstable.stable_to(last);
+            if term == self.raft.term || planted!(self.raft.log.planted, R25) {
+                self.raft.log.entries_stored(last);
             }
             if let Some(index) = snapshot {
                 let applied = self.raft.snapshot_applied(index);
-                debug_assert!(applied.is_ok(), "a snapshot in a Ready is committed");
+                assert!(applied.is_ok(), "a snapshot in a Ready is committed");
             }
         }
         if let Some((index, size_bytes, payload_bytes)) = self.owed.applied.take() {
             let applied = self.raft.applied_to(index, size_bytes);
-            debug_assert!(applied.is_ok(), "entries in a Ready are committed");
+            assert!(applied.is_ok(), "entries in a Ready are committed");
             self.raft.release_uncommitted(payload_bytes);
         }
         self.owed.outstanding = false;
@@ -278,7 +278,7 @@ impl<S: Storage> RawNode<S> {
         let mut request = Message::new(MessageKind::ReadIndex, self.raft.id, NONE);
         request.entries = Entries::One(Entry::proposal(EntryKind::Normal, context));
         let stepped = self.raft.step(request);
-        debug_assert_eq!(stepped, Ok(()), "a read request is never refused");
+        assert_eq!(stepped, Ok(()), "a read request is never refused");
     }
 
     /// Hands the leadership to `to`, directly or through the leader this node follows. It may fail silently.

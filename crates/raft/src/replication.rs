@@ -160,7 +160,8 @@ impl<S: Storage> Raft<S> {
                 continue;
             }
             // Not a word about entries the peer may not have: it could hold others at the same indexes.
-            let commit = progress.match_index.min(self.log.committed);
+            let known = if planted!(self.log.planted, R05) { u64::MAX } else { progress.match_index };
+            let commit = known.min(self.log.committed);
             progress.sent_commit = commit;
             let heartbeat = Message {
                 kind: MessageKind::Heartbeat,

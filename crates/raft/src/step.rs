@@ -3,6 +3,7 @@
 //! Nothing a message says can make the core panic. What no correct peer would say is refused with a
 //! [`StepError`]; what is merely late is ignored.
 
+use crate::bug::planted;
 use crate::conf_change::decode_entry;
 use crate::config::Config;
 use crate::entry::{Entry, EntryKind};
@@ -102,6 +103,10 @@ impl<S: Storage> Raft<S> {
         if message.term > self.term {
             return Ok(self.meet_higher_term(message));
         }
+        let follows = self.role == Role::Follower && message.kind == MessageKind::Append;
+        if planted!(self.log.planted, R17) && follows {
+            return Ok(true);
+        }
         self.meet_lower_term(message)?;
         Ok(false)
     }
@@ -116,7 +121,9 @@ impl<S: Storage> Raft<S> {
                 return false;
             }
         }
+        let leads = self.role == Role::Leader;
         let leaves_term_alone = match message.kind {
+            MessageKind::AppendResponse if planted!(self.log.planted, L10) => leads,
             MessageKind::PreVote => true,
             // A granted pre-vote names the term of the election to come. A refused one names the refuser's.
             MessageKind::PreVoteResponse => !message.reject,
@@ -155,7 +162,7 @@ impl<S: Storage> Raft<S> {
     /// The append thread has made entries, and maybe a snapshot, durable.
     fn handle_storage_appended(&mut self, message: &Message) -> Result<(), StepError> {
         if message.index != 0 {
-            self.log.unstable.stable_to(message.log_id());
+            self.log.entries_stored(message.log_id());
         }
         self.handle_storage_snapshot(message)
     }

@@ -29,7 +29,9 @@ impl<S: Storage> Raft<S> {
                 self.check_quorum();
             }
             // Whoever could not take over within an election timeout will not.
-            self.transferee = NONE;
+            if !planted!(self.log.planted, L14) {
+                self.transferee = NONE;
+            }
         }
         if self.role == Role::Leader
             && self.clock.take_heartbeat(self.heartbeat_ticks()) == Some(Due::Heartbeat)

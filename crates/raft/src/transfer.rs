@@ -1,5 +1,6 @@
 //! Handing the leadership to another node (Raft thesis, section 3.10).
 
+use crate::bug::planted;
 use crate::identity::{NONE, NodeId};
 use crate::message::MessageKind;
 use crate::raft::Raft;
@@ -41,7 +42,7 @@ impl<S: Storage> Raft<S> {
     }
 
     fn send_timeout_now(&mut self, to: NodeId) {
-        self.lease_is_given_away = true;
+        self.lease_is_given_away = !planted!(self.log.planted, L08);
         let message = self.message(MessageKind::TimeoutNow, to);
         self.send(message);
     }

@@ -68,7 +68,11 @@ impl Unstable {
         if id.index < self.offset || self.term(id.index) != Some(id.term) {
             return;
         }
-        self.entries.drain(..=(id.index - self.offset) as usize);
+        if id.index == self.last_index() {
+            self.entries.clear();
+        } else {
+            self.entries.drain(..=(id.index - self.offset) as usize);
+        }
         self.offset = id.index + 1;
         self.offset_in_progress = self.offset_in_progress.max(self.offset);
     }
@@ -107,7 +111,7 @@ impl Unstable {
     /// Cuts off everything from the index `first` on.
     #[inline]
     fn truncate_from(&mut self, first: u64) {
-        debug_assert!(first <= self.last_index() + 1, "an append left a gap in the log");
+        assert!(first <= self.last_index() + 1, "an append left a gap in the log");
         if first <= self.offset {
             // The stable log is overwritten too, once the owner has stored these.
             self.entries.clear();

@@ -10,13 +10,15 @@ pub(crate) struct Slot<N> {
     pub(crate) role: Role,
     /// Crash intervals that are open on it.
     pub(crate) down: u16,
+    /// How many steps keep its process stopped.
+    pub(crate) paused: u16,
     /// Whether its disk has lied to it, misplaced a write or rotted.
     pub(crate) betrayed: bool,
 }
 
 impl<N> Default for Slot<N> {
     fn default() -> Self {
-        Slot { node: None, incarnation: 0, role: Role::None, down: 0, betrayed: false }
+        Slot { node: None, incarnation: 0, role: Role::None, down: 0, paused: 0, betrayed: false }
     }
 }
 
@@ -69,6 +71,12 @@ impl<N: Node> Cluster<N> {
         self.slots[id.index()].node.is_some()
     }
 
+    /// Whether a node is up and its process is not stopped.
+    #[inline]
+    pub fn is_running(&self, id: NodeId) -> bool {
+        self.is_up(id) && self.slots[id.index()].paused == 0
+    }
+
     /// The role of a node that is up, as of its last step.
     pub fn role(&self, id: NodeId) -> Option<Role> {
         self.is_up(id).then(|| self.slots[id.index()].role)
@@ -92,10 +100,10 @@ impl<N: Node> Cluster<N> {
         self.cuts_open == 0 || self.cuts[link.from.index() * SLOTS + link.to.index()] == 0
     }
 
-    /// Whether two nodes are up and reach each other both ways.
+    /// Whether two nodes are running and reach each other both ways.
     pub fn connected(&self, a: NodeId, b: NodeId) -> bool {
         let open = self.is_open(Link { from: a, to: b }) && self.is_open(Link { from: b, to: a });
-        open && self.is_up(a) && self.is_up(b)
+        open && self.is_running(a) && self.is_running(b)
     }
 
     pub(crate) fn cut(&mut self, link: Link, open: bool) {

@@ -90,6 +90,23 @@ impl NodeDraws {
     }
 }
 
+/// After how many effects of a kind a node crashes, in the middle of its step; 0 is never.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fuse {
+    pub(crate) sends: u32,
+    pub(crate) replies: u32,
+}
+
+/// Counts an effect. True if it was the one after which the node crashes.
+#[inline]
+fn burns(fuse: &mut u32) -> bool {
+    if *fuse == 0 {
+        return false;
+    }
+    *fuse -= 1;
+    *fuse == 0
+}
+
 /// The hands of a node while it handles one input.
 ///
 /// Once the disk has died under it - the script crashes the node at one of its storage calls - nothing it still does
@@ -99,6 +116,7 @@ pub struct Effects<'a, N: Node> {
     pub(crate) disk: &'a mut Disk,
     pub(crate) outbox: &'a mut Outbox<N>,
     pub(crate) draws: &'a mut NodeDraws,
+    pub(crate) fuse: &'a mut Fuse,
     pub(crate) window: u32,
 }
 
@@ -117,6 +135,9 @@ impl<N: Node> Effects<'_, N> {
     #[inline]
     pub fn send(&mut self, to: NodeId, message: N::Message) {
         self.push(Effect::Send { to, message });
+        if burns(&mut self.fuse.sends) {
+            self.disk.die();
+        }
     }
 
     /// Sets `timer` to go off once after a span from `low` to `high` of local time, replacing it if it is set.
@@ -136,6 +157,9 @@ impl<N: Node> Effects<'_, N> {
     /// Answers operation `op`.
     pub fn reply(&mut self, op: OpId, reply: N::Reply) {
         self.push(Effect::Reply { op, reply });
+        if burns(&mut self.fuse.replies) {
+            self.disk.die();
+        }
     }
 
     /// Says that the node itself lost `message`, which was meant for `to`: the first thing a report suspects.

@@ -130,9 +130,11 @@ pub trait Message: Display + Digest + Sized {
     fn size_bytes(&self) -> u32;
     /// A second copy for the network to deliver; `None` if the message cannot be copied.
     fn duplicate(&self) -> Option<Self>;
-    /// Damages the message in a way its receiver can detect.
-    fn corrupt(&mut self, draw: &mut Draw) {
+    /// Damages the message in a way its receiver can detect, and says whether it did. If not, as by default, the checksum of
+    /// the transport is what detects it, and the message does not come to its receiver.
+    fn corrupt(&mut self, draw: &mut Draw) -> bool {
         let _ = draw;
+        false
     }
 }
 

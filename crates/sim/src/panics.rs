@@ -9,7 +9,7 @@ struct Exhausted;
 
 /// How a guarded call ended other than by returning.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum Breakdown {
     /// The node panicked.
     Panicked { message: String, location: String },
     /// The node did more than one input may do.
@@ -48,7 +48,7 @@ fn install_hook() {
 
 /// Runs the code of a node; a panic is a value.
 #[inline]
-pub(crate) fn guard<T>(call: impl FnOnce() -> T) -> Result<T, Fault> {
+pub(crate) fn guard<T>(call: impl FnOnce() -> T) -> Result<T, Breakdown> {
     install_hook();
     let before = GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(call));
@@ -56,10 +56,10 @@ pub(crate) fn guard<T>(call: impl FnOnce() -> T) -> Result<T, Fault> {
     result.map_err(|payload| {
         let last = LAST.with(|last| last.borrow_mut().take());
         if payload.is::<Exhausted>() {
-            return Fault::Exhausted;
+            return Breakdown::Exhausted;
         }
         let (message, location) = last.unwrap_or_default();
-        Fault::Panicked { message, location }
+        Breakdown::Panicked { message, location }
     })
 }
 
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_a_value_with_message_and_place() {
-        let Err(Fault::Panicked { message, location }) = guard(|| panic!("the log has a hole at {}", 3))
+        let Err(Breakdown::Panicked { message, location }) = guard(|| panic!("the log has a hole at {}", 3))
         else {
             panic!("not caught");
         };
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn the_stop_of_the_world_is_told_from_a_panic() {
-        assert_eq!(guard(|| exhausted()), Err::<(), _>(Fault::Exhausted));
+        assert_eq!(guard(|| exhausted()), Err::<(), _>(Breakdown::Exhausted));
         assert_eq!(guard(|| 7), Ok(7));
     }
 }

@@ -3,9 +3,12 @@
 //! Whatever a script leaves open, such as the delay of each message, follows from its seed. Everything here has a
 //! one-line text form; the grammar lives in the plan crate.
 
-use crate::disk::{DiskTiming, FaultBudget};
+use crate::action::{Action, Losing};
+use crate::clock::ClockChange;
+use crate::disk::{DiskContract, DiskTiming, FaultBudget};
 use crate::id::NodeId;
-use crate::node::Role;
+use crate::network::Network;
+use crate::target::{Condition, Target};
 use crate::time::{Span, Time};
 
 /// Everything a world needs to run, apart from the options of the system.
@@ -30,27 +33,6 @@ pub struct Script {
     /// Limits of the run; hitting one is a verdict.
     pub limits: Limits,
 }
-
-/// How links behave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    /// Shortest one-way delay.
-    pub delay_low: Span,
-    /// Longest one-way delay.
-    pub delay_high: Span,
-    /// Share of messages that are lost.
-    pub loss: Ratio,
-    /// Share of deliveries that are followed by a second one.
-    pub duplicate: Ratio,
-    /// Share of messages that are delayed by up to [`Network::reorder_window`] more.
-    pub reorder: Ratio,
-    /// Longest additional delay of a reordered message.
-    pub reorder_window: Span,
-}
-
-/// A share as a fraction of 65,536, so that it is exact and needs no float.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ratio(pub u16);
 
 /// What settling is like: the time after the faults, in which progress is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,157 +83,6 @@ pub enum Trigger {
     /// The end of the run. A fault with this end outlasts settling, and its damage is excused; only an expectation begins
     /// then.
     End,
-}
-
-/// Something the world can see happen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Condition {
-    /// A node takes a role: `n1 leads`.
-    Takes(Target, Role),
-    /// A timer goes off, such as `relay-ready n1->n2`.
-    Fires(Pattern),
-    /// A message is delivered: `n1->n2 MsgApp arrives`.
-    Arrives(Pattern),
-    /// A message is sent: `n1->n2 MsgApp leaves`.
-    Leaves(Pattern),
-    /// A figure of a node, one of [`crate::System::figures`], is at least this: `n2 reaches commit 5`.
-    Reaches(Target, String, u64),
-}
-
-/// Which node is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// This one.
-    Node(NodeId),
-    /// Any node; only in conditions.
-    Any,
-    /// The server that leads the highest term at that moment.
-    Leader,
-    /// A server that is up and does not lead: 0 is the first one after the leader, counting round the cluster.
-    Follower(u8),
-}
-
-/// Which messages or timers are meant; what is left out matches everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pattern {
-    /// Name of the message kind or the timer.
-    pub name: Option<String>,
-    /// Sender of the message or owner of the timer.
-    pub from: Option<NodeId>,
-    /// Receiver of the message or peer of the timer.
-    pub to: Option<NodeId>,
-    /// Term of the message.
-    pub term: Option<u64>,
-    /// Only the so-manieth that matches otherwise, from 1.
-    pub number: Option<u32>,
-}
-
-/// What a step does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// A server crashes; it restarts from its disk at the end of the interval.
-    Crash {
-        /// Which.
-        node: Target,
-        /// What becomes of data that was not synced.
-        losing: Losing,
-        /// The crash comes at this storage call of the node, counted from the trigger on; 0 crashes at once.
-        at_call: u32,
-    },
-    /// Links between the groups are cut both ways. A node in no group keeps all its links, a node in several belongs to
-    /// the first.
-    Partition(Vec<Vec<Target>>),
-    /// One direction is cut.
-    Cut {
-        /// Sender.
-        from: Target,
-        /// Receiver.
-        to: Target,
-    },
-    /// Matching messages and timers wait until the end of the interval.
-    Hold(Pattern),
-    /// Matching messages are lost.
-    Drop(Pattern),
-    /// Matching messages arrive so much later.
-    Delay(Pattern, Span),
-    /// Matching messages arrive a second time, so much later.
-    Duplicate(Pattern, Span),
-    /// Matching messages are lost with this probability.
-    Lossy(Pattern, Ratio),
-    /// A command for a node, in the text form of its system.
-    Operate {
-        /// Whom it is given to.
-        target: Target,
-        /// The command.
-        text: String,
-        /// It is given again so often until the step ends; a round without a target that is up is skipped.
-        every: Option<Span>,
-    },
-    /// What the script claims: the condition holds at that moment, or comes true within so long.
-    Expect(Condition, Option<Span>),
-    /// What the script claims: the condition does not come true during the interval.
-    Never(Condition),
-}
-
-/// What a crash does to data that was not synced.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Losing {
-    /// A drawn part is lost.
-    #[default]
-    Some,
-    /// All of it is lost: `losing unsynced`.
-    Unsynced,
-}
-
-impl Condition {
-    /// Every node it names.
-    pub fn nodes(&self) -> Vec<NodeId> {
-        match self {
-            Condition::Takes(Target::Node(node), _) | Condition::Reaches(Target::Node(node), ..) => {
-                vec![*node]
-            }
-            Condition::Takes(..) | Condition::Reaches(..) => Vec::new(),
-            Condition::Fires(p) | Condition::Arrives(p) | Condition::Leaves(p) => {
-                p.from.into_iter().chain(p.to).collect()
-            }
-        }
-    }
-
-    /// The node at which it comes true, if it names one: a sender, a receiver, the owner of a timer or state.
-    pub fn place(&self) -> Option<NodeId> {
-        match self {
-            Condition::Takes(Target::Node(node), _) | Condition::Reaches(Target::Node(node), ..) => {
-                Some(*node)
-            }
-            Condition::Takes(..) | Condition::Reaches(..) => None,
-            Condition::Fires(pattern) | Condition::Leaves(pattern) => pattern.from,
-            Condition::Arrives(pattern) => pattern.to,
-        }
-    }
-}
-
-impl Ratio {
-    /// Never.
-    pub const NEVER: Ratio = Ratio(0);
-
-    /// `numerator` of `denominator`, rounded down; at most 65,535 of 65,536. Panics if `denominator` is zero.
-    pub const fn of(numerator: u64, denominator: u64) -> Ratio {
-        let parts = numerator * 65_536 / denominator;
-        Ratio(if parts > 65_535 { 65_535 } else { parts as u16 })
-    }
-}
-
-impl Default for Network {
-    fn default() -> Network {
-        Network {
-            delay_low: Span::from_millis(1),
-            delay_high: Span::from_millis(10),
-            loss: Ratio::NEVER,
-            duplicate: Ratio::NEVER,
-            reorder: Ratio::NEVER,
-            reorder_window: Span::ZERO,
-        }
-    }
 }
 
 impl Default for Limits {
@@ -308,9 +139,69 @@ impl Script {
         })
     }
 
-    /// Which servers' disks may lie or rot; it follows from the script alone.
+    /// Which servers' disks may lie, rot, be wiped or come back older; it follows from the script alone.
     pub fn fault_budget(&self) -> FaultBudget {
-        FaultBudget::draw(self.seed, self.servers, self.disk.faults)
+        let drawn = FaultBudget::draw(self.seed, self.servers, self.disk.faults);
+        self.exchanged_disks().fold(drawn, |budget, target| match target {
+            Target::Node(node) => budget.with(node),
+            _ => self.server_ids().fold(budget, FaultBudget::with),
+        })
+    }
+
+    /// What may be relied on: what its disks promise, unless a step takes a disk away or puts an older one back.
+    pub fn contract(&self) -> DiskContract {
+        let promised = self.disk.contract();
+        if self.exchanged_disks().next().is_none() {
+            return promised;
+        }
+        let budget = self.fault_budget();
+        let struck = self.server_ids().filter(|&node| budget.strikes(node)).count();
+        promised.max(match struck * 2 < self.servers {
+            true => DiskContract::Lying,
+            false => DiskContract::Unlimited,
+        })
+    }
+
+    /// Whose disks are wiped or replaced by older ones.
+    fn exchanged_disks(&self) -> impl Iterator<Item = Target> {
+        self.steps.iter().filter_map(|step| match step.action {
+            Action::Crash { node, losing: Losing::Everything, .. }
+            | Action::CrashAfter { node, losing: Losing::Everything, .. }
+            | Action::Rewind(node) => Some(node),
+            _ => None,
+        })
+    }
+
+    fn server_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.servers).map(NodeId::server)
+    }
+
+    /// The longest time for which a step keeps a node busy with each input even after faults are over.
+    pub fn lasting_slowness(&self) -> Span {
+        let lasting = self.steps.iter().filter(|step| step.until == Some(Trigger::End));
+        let slowness = lasting.filter_map(|step| match step.action {
+            Action::Slow { high, .. } => Some(high),
+            _ => None,
+        });
+        slowness.max().unwrap_or(Span::ZERO)
+    }
+
+    /// Whether a step leaves a clock further from the true rate than so many hundredths even after faults are over.
+    pub fn has_lasting_clocks_beyond(&self, percent: u64) -> bool {
+        let lasting = self.steps.iter().filter(|step| step.until == Some(Trigger::End));
+        lasting.into_iter().any(|step| match step.action {
+            Action::Clock { change: ClockChange::Freeze, .. } => true,
+            Action::Clock { change: ClockChange::Rate(rate), .. } => !rate.is_within_percent(percent),
+            _ => false,
+        })
+    }
+
+    /// Steps that let a server come back with another option, by position, with the option's name and value.
+    pub fn rolls(&self) -> impl Iterator<Item = (usize, &str, &str)> {
+        self.steps.iter().enumerate().filter_map(|(at, step)| match &step.action {
+            Action::Roll { option, value, .. } => Some((at, option.as_str(), value.as_str())),
+            _ => None,
+        })
     }
 
     /// Whether the cluster has that node.
@@ -331,48 +222,44 @@ impl Step {
         if matches!(self.when, Trigger::After(_) | Trigger::End) && !is_last_claim {
             return Err("begins relative to itself or at the end: give it a time or a condition");
         }
-        if let Action::Expect(condition, within) = &self.action {
-            if self.until.is_some() {
+        match &self.action {
+            Action::Expect(..) if self.until.is_some() => {
                 return Err("is expected and has an end: say `within` how long it comes true");
             }
-            let is_state = matches!(condition, Condition::Takes(..) | Condition::Reaches(..));
-            if within.is_none() && !is_state {
+            Action::Expect(condition, None)
+                if !matches!(condition, Condition::Takes(..) | Condition::Reaches(..)) =>
+            {
                 return Err("expects something that happens: say `within` how long");
             }
+            Action::Operate { every: Some(Span::ZERO), .. } => {
+                return Err("repeats without a pause: give it a length of time");
+            }
+            Action::Topology { flapping: Some(Span::ZERO), .. } => {
+                return Err("comes and goes without a pause: give it a length of time");
+            }
+            Action::CrashAfter { number: 0, .. } => return Err("crashes after no effect: write 1 or more"),
+            Action::Slow { low, high, .. } | Action::Jitter { low, high, .. } if low > high => {
+                return Err("has a range of times of which the first is the longer one");
+            }
+            Action::Topology { topology, groups, .. } if topology.is_row() != (groups.len() == 1) => {
+                return Err("has another number of groups than its shape");
+            }
+            _ => {}
         }
-        let any = |target: &Target| *target == Target::Any;
-        let nobody = match &self.action {
-            Action::Crash { node, .. } | Action::Operate { target: node, .. } => any(node),
-            Action::Partition(groups) => groups.iter().flatten().any(any),
-            Action::Cut { from, to } => any(from) || any(to),
-            _ => false,
-        };
-        if matches!(self.action, Action::Operate { every: Some(Span::ZERO), .. }) {
-            return Err("repeats without a pause: give it a length of time");
-        }
+        let nobody = self.action.targets().contains(&Target::Any);
         if nobody { Err("does something to `any` node: name one, or a role") } else { Ok(()) }
     }
 
     /// Every node the step names.
     pub fn nodes(&self) -> Vec<NodeId> {
-        let mut nodes = Vec::new();
-        let mut target = |t: &Target| {
-            if let Target::Node(node) = t {
-                nodes.push(*node);
-            }
-        };
-        match &self.action {
-            Action::Crash { node, .. } | Action::Operate { target: node, .. } => target(node),
-            Action::Partition(groups) => groups.iter().flatten().for_each(target),
-            Action::Cut { from, to } => {
-                target(from);
-                target(to);
-            }
-            Action::Hold(p) | Action::Drop(p) | Action::Delay(p, _) => {
-                nodes.extend(p.from.into_iter().chain(p.to))
-            }
-            Action::Duplicate(p, _) | Action::Lossy(p, _) => nodes.extend(p.from.into_iter().chain(p.to)),
-            Action::Expect(condition, _) | Action::Never(condition) => nodes.extend(condition.nodes()),
+        let mut nodes: Vec<NodeId> = Vec::new();
+        nodes.extend(self.action.targets().into_iter().filter_map(|target| match target {
+            Target::Node(node) => Some(node),
+            _ => None,
+        }));
+        nodes.extend(self.action.pattern().into_iter().flat_map(|p| p.from.into_iter().chain(p.to)));
+        if let Action::Expect(condition, _) | Action::Never(condition) = &self.action {
+            nodes.extend(condition.nodes());
         }
         for trigger in [Some(&self.when), self.until.as_ref()].into_iter().flatten() {
             if let Trigger::When(condition, _) = trigger {

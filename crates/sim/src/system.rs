@@ -3,8 +3,10 @@
 use crate::disk::DiskTrouble;
 use crate::draw::Draw;
 use crate::options::{OptionSpec, Options};
-use crate::script::{Script, Target};
+use crate::script::Script;
+use crate::target::Target;
 use crate::time::Span;
+use crate::trouble::Trouble;
 use crate::verdict::Outcome;
 
 /// A protocol that can be put into the world, behind one object-safe door.
@@ -23,7 +25,8 @@ pub trait System: Sync {
     fn bugs(&self) -> &'static [&'static str] {
         &[]
     }
-    /// Those of [`System::bugs`] that break no rule of a campaign, only what a scenario expects: they waste messages or time.
+    /// Those of [`System::bugs`] that no campaign is asked to find: they break only what a scenario expects, or need moments
+    /// that only a script sets up.
     fn quiet_bugs(&self) -> &'static [&'static str] {
         &[]
     }
@@ -37,6 +40,15 @@ pub trait System: Sync {
     /// better; plans have no trouble that their system does not stand.
     fn stands(&self, _trouble: DiskTrouble) -> bool {
         false
+    }
+    /// Whether its nodes survive this kind of fault and still owe whatever they owe, or its checks know better; plans have
+    /// none that their system does not survive.
+    fn survives(&self, _trouble: Trouble) -> bool {
+        false
+    }
+    /// Names of the options that a server may be given other values for when it restarts, while others keep theirs.
+    fn rolls(&self) -> &'static [&'static str] {
+        &[]
     }
     /// Draws an operation for a plan: whom it is given to and its text form. `number` counts operations from 0.
     fn draw_operation(

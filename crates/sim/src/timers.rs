@@ -1,5 +1,7 @@
 //! The timers of one node: setting one replaces it, it goes off once, a crash forgets it.
 //!
+//! Times are those of the steady hand of the node's clock; its owner turns them into times of the world.
+//!
 //! A timer has at most one live entry in the queue. Setting it to a later time leaves that entry where it is; when it
 //! comes up early it is put back, so that a timer set again with every heartbeat does not fill the queue.
 
@@ -105,6 +107,20 @@ impl<T: Timer> Timers<T> {
         entry.armed = false;
         entry.queued = None;
         Due::Fires(entry.timer)
+    }
+
+    /// The entry of a timer is not in the queue, because its clock stands still.
+    pub(crate) fn unqueue(&mut self, place: u32) {
+        self.entries[place as usize].queued = None;
+    }
+
+    /// The clock has changed: `push` puts a new entry into the queue for every timer that is set, given place, generation
+    /// and deadline, or says that there is no such moment.
+    pub(crate) fn requeue(&mut self, mut push: impl FnMut(u32, u32, Time) -> Option<()>) {
+        for (place, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| entry.armed) {
+            entry.generation += 1;
+            entry.queued = push(place as u32, entry.generation, entry.deadline).map(|()| entry.deadline);
+        }
     }
 
     /// A crash: no timer is set any more. What the entries have counted stays, so that no draw is used twice.

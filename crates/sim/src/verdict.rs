@@ -2,6 +2,7 @@
 
 use crate::digest::TraceHash;
 use crate::disk::DiskCounts;
+use crate::fault::{Bites, Fault};
 use crate::id::NodeId;
 use crate::time::{Span, Time};
 use crate::trace::Trace;
@@ -117,24 +118,14 @@ pub struct Counters {
     pub deliveries: u64,
     /// Messages sent.
     pub sent: u64,
-    /// Messages lost by the network.
-    pub dropped: u64,
-    /// Messages delivered a second time.
-    pub duplicated: u64,
-    /// Messages delayed so that others could overtake them.
-    pub reordered: u64,
     /// Messages stopped by a cut link.
     pub cut: u64,
     /// Messages and timers held back by a step.
     pub held: u64,
     /// Crashes.
     pub crashes: u64,
-    /// Crashes that lost bytes which had been written and not synced.
-    pub unsynced_lost: u64,
     /// Restarts, the power cycle not counted.
     pub restarts: u64,
-    /// Messages that found their receiver down.
-    pub undeliverable: u64,
     /// Messages that a node itself gave up, see [`crate::Effects::discard`].
     pub discarded: u64,
     /// Timers that went off.
@@ -147,31 +138,29 @@ pub struct Counters {
     pub replies: u64,
     /// Times a server became leader.
     pub leader_changes: u64,
+    /// How often each kind of fault bit.
+    pub bites: Bites,
 }
 
 impl Counters {
-    /// Number of fault families.
-    pub const FAULTS: usize = 15;
+    /// Number of kinds of faults.
+    pub const FAULTS: usize = Fault::COUNT;
 
-    /// Fault families with how often each bit in the run.
+    /// Kinds of faults with how often each bit in the run.
     pub fn faults(&self) -> [(&'static str, u64); Counters::FAULTS] {
-        [
-            ("drop", self.dropped),
-            ("duplicate", self.duplicated),
-            ("reorder", self.reordered),
-            ("cut", self.cut),
-            ("hold", self.held),
-            ("crash", self.crashes),
-            ("unsynced-lost", self.unsynced_lost),
-            ("sync-failed", self.disks.syncs_failed),
-            ("call-failed", self.disks.failed),
-            ("full", self.disks.full),
-            ("stall", self.disks.stalled),
-            ("lie", self.disks.lied),
-            ("astray", self.disks.astray),
-            ("rot", self.disks.rotten),
-            ("undeliverable", self.undeliverable),
-        ]
+        Fault::ALL.map(|fault| (fault.name(), self.bites[fault]))
+    }
+
+    /// Takes over what disks have counted.
+    pub(crate) fn count_disks(&mut self) {
+        let DiskCounts { syncs_failed, failed, full, stalled, lied, astray, rotten } = self.disks;
+        self.bites[Fault::SyncFailed] = syncs_failed;
+        self.bites[Fault::CallFailed] = failed;
+        self.bites[Fault::Full] = full;
+        self.bites[Fault::Stall] = stalled;
+        self.bites[Fault::Lie] = lied;
+        self.bites[Fault::Astray] = astray;
+        self.bites[Fault::Rot] = rotten;
     }
 }
 

@@ -47,6 +47,8 @@ use crate::state::{Beginning, Mark, Record, Suffix};
 
 pub(crate) const MAGIC: [u8; 4] = *b"WWF1";
 pub(crate) const HEAD_BYTES: usize = 40;
+/// Term, kind and length of an entry.
+const ENTRY_HEAD_BYTES: usize = 13;
 pub(crate) const SNAPSHOT_MAGIC: [u8; 4] = *b"WWS1";
 pub(crate) const SNAPSHOT_HEAD_BYTES: usize = 40;
 /// Where a snapshot is written.
@@ -99,7 +101,7 @@ pub(crate) fn put_record(bytes: &mut Vec<u8>, head: (u64, u64, u64), record: &Re
             | flag(record.mark.is_some(), MARK)
             | flag(record.restore, RESTORE)
             | flag(record.suffix.is_some(), SUFFIX);
-        bytes.extend([RECORD, flags]);
+        bytes.extend_from_slice(&[RECORD, flags]);
         if let Some(hard_state) = record.hard_state {
             put_hard_state(bytes, hard_state);
         }
@@ -111,11 +113,13 @@ pub(crate) fn put_record(bytes: &mut Vec<u8>, head: (u64, u64, u64), record: &Re
         }
         let Some(Suffix { first, previous_term, entries }) = &record.suffix else { return };
         put_words(bytes, &[*first, *previous_term]);
-        bytes.extend((entries.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&(entries.len() as u32).to_le_bytes());
         for entry in entries.iter() {
-            bytes.extend(entry.term.to_le_bytes());
-            bytes.push(entry.kind);
-            bytes.extend((entry.payload.len() as u32).to_le_bytes());
+            let mut head = [0; ENTRY_HEAD_BYTES];
+            head[..8].copy_from_slice(&entry.term.to_le_bytes());
+            head[8] = entry.kind;
+            head[9..].copy_from_slice(&(entry.payload.len() as u32).to_le_bytes());
+            bytes.extend_from_slice(&head);
             bytes.extend_from_slice(&entry.payload);
         }
     })
@@ -125,7 +129,7 @@ pub(crate) fn put_record(bytes: &mut Vec<u8>, head: (u64, u64, u64), record: &Re
 pub(crate) fn put_beginning(bytes: &mut Vec<u8>, head: (u64, u64, u64), beginning: &Beginning) -> u64 {
     put_frame(bytes, head, |bytes| {
         bytes.push(BEGINNING);
-        bytes.extend(beginning.segment.to_le_bytes());
+        bytes.extend_from_slice(&beginning.segment.to_le_bytes());
         put_hard_state(bytes, beginning.hard_state);
         let Beginning { mark, last, .. } = beginning;
         put_words(bytes, &[mark.index, mark.term, last.index, last.term]);
@@ -135,9 +139,12 @@ pub(crate) fn put_beginning(bytes: &mut Vec<u8>, head: (u64, u64, u64), beginnin
 
 fn put_frame(bytes: &mut Vec<u8>, head: (u64, u64, u64), body: impl FnOnce(&mut Vec<u8>)) -> u64 {
     let start = bytes.len();
-    bytes.extend(MAGIC);
-    bytes.extend([0; 12]);
-    put_words(bytes, &[head.0, head.1, head.2]);
+    let mut blank = [0; HEAD_BYTES];
+    blank[..4].copy_from_slice(&MAGIC);
+    for (place, word) in blank[16..].chunks_exact_mut(8).zip([head.0, head.1, head.2]) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes.extend_from_slice(&blank);
     body(bytes);
     let length = u32::try_from(bytes.len() - start - HEAD_BYTES).expect("a frame is shorter than 4 GiB");
     bytes[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
@@ -151,14 +158,14 @@ fn put_hard_state(bytes: &mut Vec<u8>, HardState { term, vote, commit }: HardSta
 }
 
 fn put_words(bytes: &mut Vec<u8>, words: &[u64]) {
-    words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
 }
 
 /// A snapshot as its file holds it.
 pub(crate) fn snapshot_bytes(snapshot: &Snapshot) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(SNAPSHOT_HEAD_BYTES + snapshot.metadata.len() + snapshot.data.len());
     bytes.extend(SNAPSHOT_MAGIC);
-    bytes.extend((snapshot.metadata.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&(snapshot.metadata.len() as u32).to_le_bytes());
     bytes.extend([0; 8]);
     put_words(&mut bytes, &[snapshot.index, snapshot.term, snapshot.data.len() as u64]);
     bytes.extend_from_slice(&snapshot.metadata);

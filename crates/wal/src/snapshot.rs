@@ -101,7 +101,7 @@ impl Wal {
         self.state.snapshot = Some(saving.snapshot);
         if old.index > 0 {
             self.garbage.push(Garbage { name: snapshot_name(old), after: self.written });
-            debug_assert!(self.written > before, "the mark has a frame of its own");
+            assert!(self.written > before, "the mark has a frame of its own");
             self.now_durable(disk, self.durable);
         }
         Ok(durability)

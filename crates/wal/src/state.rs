@@ -2,7 +2,7 @@
 
 use crate::entry::{Entry, HardState, Snapshot};
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::vec_deque::{self, VecDeque};
 
 /// Which snapshot is in force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,15 +62,29 @@ impl State {
         *self = State { hard_state, quarantined, mark, base: last, ..State::default() };
     }
 
+    #[inline]
     pub(crate) fn last_index(&self) -> u64 {
         self.base.index + self.entries.len() as u64
     }
 
+    #[inline]
     pub(crate) fn entry(&self, index: u64) -> Option<&Entry> {
         self.entries.get(index.checked_sub(self.base.index + 1)? as usize)
     }
 
+    /// The entries from `low` on and before `high` that are there.
+    #[inline]
+    pub(crate) fn entries(&self, low: u64, high: u64) -> vec_deque::Iter<'_, Entry> {
+        let place = |index: u64| {
+            let place = index.saturating_sub(self.base.index + 1);
+            usize::try_from(place).unwrap_or(usize::MAX).min(self.entries.len())
+        };
+        let end = place(high);
+        self.entries.range(place(low).min(end)..end)
+    }
+
     /// Term of the entry at `index`, that before the first included.
+    #[inline]
     pub(crate) fn term(&self, index: u64) -> Option<u64> {
         match index {
             _ if index == self.base.index => Some(self.base.term),

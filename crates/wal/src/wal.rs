@@ -151,36 +151,43 @@ impl Wal {
     }
 
     /// The hard state as it was given last, durable or not.
+    #[inline]
     pub fn hard_state(&self) -> HardState {
         self.state.hard_state
     }
 
     /// Index of the first entry that is there; one more than [`Wal::last_index`] if there is none.
+    #[inline]
     pub fn first_index(&self) -> u64 {
         self.state.base.index + 1
     }
 
     /// Index of the last entry, that of the snapshot if none came after it, or 0.
+    #[inline]
     pub fn last_index(&self) -> u64 {
         self.state.last_index()
     }
 
     /// Term of the entry at `index`. Known also for the entry before the first and for the snapshot.
+    #[inline]
     pub fn term(&self, index: u64) -> Option<u64> {
         self.state.term(index)
     }
 
     /// The entry at `index`, from memory.
+    #[inline]
     pub fn entry(&self, index: u64) -> Option<&Entry> {
         self.state.entry(index)
     }
 
     /// The entries from `low` on and before `high`, from memory; fewer if not all are there.
-    pub fn entries(&self, low: u64, high: u64) -> impl Iterator<Item = &Entry> {
-        (low.max(self.first_index())..high).map_while(|index| self.state.entry(index))
+    #[inline]
+    pub fn entries(&self, low: u64, high: u64) -> impl ExactSizeIterator<Item = &Entry> {
+        self.state.entries(low, high)
     }
 
     /// The snapshot in force.
+    #[inline]
     pub fn snapshot(&self) -> Option<&Snapshot> {
         self.state.snapshot.as_ref()
     }

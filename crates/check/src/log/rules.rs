@@ -62,7 +62,7 @@ macro_rules! speech_rules {
                 }
                 bit <<= 1;
             )*
-            debug_assert_eq!(bit, FIRST_LOG_RULE, "each rule has a bit of its own");
+            assert_eq!(bit, FIRST_LOG_RULE, "each rule has a bit of its own");
             Ok(())
         }
     };
@@ -95,7 +95,7 @@ macro_rules! log_rules {
                     }
                     bit <<= 1;
                 )*
-                debug_assert_ne!(bit, 0, "each rule has a bit of its own");
+                assert_ne!(bit, 0, "each rule has a bit of its own");
                 Ok(())
             }
         }

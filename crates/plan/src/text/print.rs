@@ -2,15 +2,22 @@
 
 use super::read::{is_name, is_word, needs_quotes};
 use super::words::{is_plain, quote};
-use whitewater_sim::{Action, Condition, Losing, Pattern, Ratio, Role, Span, Step, Target, Time, Trigger};
+use whitewater_sim::{
+    Action, ClockChange, Condition, Countable, Losing, Pattern, Rate, Ratio, Role, Shape, Span, Step, Target,
+    Time, Topology, Trigger,
+};
 
 /// A step as one line, its note behind a bar.
 pub fn print_step(step: &Step) -> String {
     let Step { when, action, until, note } = step;
     let mut line = print_action(action);
-    let is_partition = matches!(action, Action::Partition(_));
+    let ends_in_groups = match action {
+        Action::Partition(_) => true,
+        Action::Topology { topology, flapping: None, .. } => !topology.is_row(),
+        _ => false,
+    };
     // A bar behind the groups of a partition would begin another group.
-    let must_say = is_partition && until.is_none() && note.is_some();
+    let must_say = ends_in_groups && until.is_none() && note.is_some();
     if *when != Trigger::At(Time::ZERO) || must_say {
         line.push_str(&match when {
             Trigger::At(time) => match has_duration(action, until.is_some()) {
@@ -30,14 +37,7 @@ pub fn print_step(step: &Step) -> String {
             Trigger::End => " until end".to_owned(),
         });
     }
-    if let Action::Crash { losing, at_call, .. } = action {
-        if *losing == Losing::Unsynced {
-            line.push_str(" losing unsynced");
-        }
-        if *at_call > 0 {
-            line.push_str(&format!(" at storage call {at_call}"));
-        }
-    }
+    line.push_str(&crash_clauses(action));
     match note {
         Some(note) if is_plain(note) => line.push_str(&format!(" | {note}")),
         Some(note) => line.push_str(&format!(" | {}", quote(note))),
@@ -46,32 +46,86 @@ pub fn print_step(step: &Step) -> String {
     line
 }
 
+/// What a crash says behind its times.
+fn crash_clauses(action: &Action) -> String {
+    let (losing, point) = match action {
+        Action::Crash { losing, at_call: 0, .. } => (losing, String::new()),
+        Action::Crash { losing, at_call, .. } => (losing, format!(" at storage call {at_call}")),
+        Action::CrashAfter { losing, effect, number, .. } => {
+            (losing, format!(" at {} {number}", countable_word(*effect)))
+        }
+        _ => return String::new(),
+    };
+    let lost = match losing {
+        Losing::Some => "",
+        Losing::Unsynced => " losing unsynced",
+        Losing::Everything => " losing everything",
+    };
+    format!("{lost}{point}")
+}
+
+/// What a crash in the middle of a step is counted by.
+pub(super) const fn countable_word(effect: Countable) -> &'static str {
+    match effect {
+        Countable::Sends => "send",
+        Countable::Replies => "reply",
+    }
+}
+
 /// Whether a step reads better with `from` than with `at`.
 fn has_duration(action: &Action, has_end: bool) -> bool {
     match action {
-        Action::Crash { .. } => false,
+        Action::Crash { .. } | Action::CrashAfter { .. } | Action::Roll { .. } => false,
         Action::Operate { every, .. } => every.is_some(),
+        Action::Partition(_) | Action::Topology { .. } | Action::Cut { .. } | Action::Clog { .. } => true,
+        Action::Hold(_) | Action::Lossy(..) | Action::Choke(..) | Action::Corrupt(..) => true,
+        Action::Rewind(_) | Action::Pause(_) | Action::Slow { .. } => true,
+        Action::Clock { change: ClockChange::Rate(_) | ClockChange::Freeze, .. } => true,
+        Action::Clock { .. } | Action::Drop(_) | Action::Delay(..) | Action::Jitter { .. } => has_end,
+        Action::Duplicate(..) | Action::Replay(..) | Action::Misdeliver(..) => has_end,
         Action::Expect(..) => false,
         Action::Never(_) => true,
-        Action::Partition(_) | Action::Cut { .. } | Action::Hold(_) | Action::Lossy(..) => true,
-        Action::Drop(_) | Action::Delay(..) | Action::Duplicate(..) => has_end,
     }
 }
 
 /// What a step does, without its times and what else a crash says behind them.
 pub fn print_action(action: &Action) -> String {
     match action {
-        Action::Crash { node, .. } => format!("crash {}", print_target(node)),
-        Action::Partition(groups) => {
-            let group = |group: &Vec<Target>| group.iter().map(print_target).collect::<Vec<_>>().join(" ");
-            format!("partition {}", groups.iter().map(group).collect::<Vec<_>>().join(" | "))
+        Action::Crash { node, .. } | Action::CrashAfter { node, .. } => {
+            format!("crash {}", print_target(node))
+        }
+        Action::Roll { node, option, value } => {
+            format!("roll {} {}", print_target(node), print_assignment(option, value))
+        }
+        Action::Rewind(node) => format!("rewind {}", print_target(node)),
+        Action::Pause(node) => format!("pause {}", print_target(node)),
+        Action::Slow { node, low, high } => {
+            format!("slow {} by {}", print_target(node), print_range(*low, *high))
+        }
+        Action::Clock { node, change } => format!("clock {} {}", print_target(node), print_change(*change)),
+        Action::Partition(groups) => format!("partition {}", print_groups(groups)),
+        Action::Topology { topology, groups, flapping } => {
+            let flapping = flapping.map_or_else(String::new, |every| format!(" flapping {every}"));
+            format!("{} {}{flapping}", topology_word(*topology), print_groups(groups))
         }
         Action::Cut { from, to } => format!("cut {}->{}", print_target(from), print_target(to)),
+        Action::Clog { from, to } => format!("clog {}->{}", print_target(from), print_target(to)),
         Action::Hold(pattern) => format!("hold {}", print_pattern(pattern)),
         Action::Drop(pattern) => format!("drop {}", print_pattern(pattern)),
         Action::Delay(pattern, by) => format!("delay {} by {by}", print_pattern(pattern)),
+        Action::Jitter { pattern, low, high, shape } => {
+            format!("delay {} by {low}..{high}{}", print_pattern(pattern), print_shape(*shape))
+        }
         Action::Duplicate(pattern, after) => format!("duplicate {} after {after}", print_pattern(pattern)),
+        Action::Replay(pattern, elections) => {
+            format!("replay {} after {elections} elections", print_pattern(pattern))
+        }
         Action::Lossy(pattern, ratio) => format!("lossy {} {}", print_pattern(pattern), print_ratio(*ratio)),
+        Action::Choke(pattern, bytes) => format!("choke {} over {bytes} bytes", print_pattern(pattern)),
+        Action::Corrupt(pattern, ratio) => {
+            format!("corrupt {} {}", print_pattern(pattern), print_ratio(*ratio))
+        }
+        Action::Misdeliver(pattern, to) => format!("misdeliver {} to {to}", print_pattern(pattern)),
         Action::Expect(condition, None) => format!("expect {}", print_condition(condition)),
         Action::Expect(condition, Some(within)) => {
             format!("expect {} within {within}", print_condition(condition))
@@ -82,6 +136,43 @@ pub fn print_action(action: &Action) -> String {
             let every = every.map_or_else(String::new, |every| format!(" every {every}"));
             format!("{text} at {}{every}", print_target(target))
         }
+    }
+}
+
+fn print_groups(groups: &[Vec<Target>]) -> String {
+    let group = |group: &Vec<Target>| group.iter().map(print_target).collect::<Vec<_>>().join(" ");
+    groups.iter().map(group).collect::<Vec<_>>().join(" | ")
+}
+
+/// `option=value`, in quotes if it would not be one word.
+fn print_assignment(option: &str, value: &str) -> String {
+    let text = format!("{option}={value}");
+    let is_word = !text.is_empty() && is_plain(&text) && !text.contains(char::is_whitespace);
+    if is_word && !text.starts_with('"') { text } else { quote(&text) }
+}
+
+fn print_change(change: ClockChange) -> String {
+    match change {
+        ClockChange::Rate(rate) => format!("rate {}", print_rate(rate)),
+        ClockChange::Freeze => "freeze".to_owned(),
+        ClockChange::Forward(by) => format!("forward {by}"),
+        ClockChange::Back(by) => format!("back {by}"),
+    }
+}
+
+/// What is said behind a range of delays.
+pub(super) fn print_shape(shape: Shape) -> String {
+    if shape == Shape::Uniform { String::new() } else { format!(" {}", shape.name()) }
+}
+
+/// The first word of a cut of this shape.
+pub(super) const fn topology_word(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Groups => "partition",
+        Topology::Ring => "ring",
+        Topology::Bridge => "bridge",
+        Topology::Chain => "chain",
+        Topology::OneWay => "one-way",
     }
 }
 
@@ -160,10 +251,19 @@ pub(super) fn print_range(low: Span, high: Span) -> String {
 
 /// A share: the fraction with the smallest usual denominator that is exact, or of 65,536.
 pub fn print_ratio(ratio: Ratio) -> String {
+    print_parts(u64::from(ratio.0), |numerator, denominator| u64::from(Ratio::of(numerator, denominator).0))
+}
+
+/// The rate of a clock, in the same way.
+fn print_rate(rate: Rate) -> String {
+    print_parts(u64::from(rate.0), |numerator, denominator| u64::from(Rate::of(numerator, denominator).0))
+}
+
+fn print_parts(parts: u64, of: impl Fn(u64, u64) -> u64) -> String {
     const DENOMINATORS: [u64; 14] = [1, 2, 3, 4, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1_000];
     let exact = DENOMINATORS.into_iter().find_map(|denominator| {
-        let numerator = (u64::from(ratio.0) * denominator).div_ceil(65_536);
-        (Ratio::of(numerator, denominator) == ratio).then(|| format!("{numerator}/{denominator}"))
+        let numerator = (parts * denominator).div_ceil(65_536);
+        (of(numerator, denominator) == parts).then(|| format!("{numerator}/{denominator}"))
     });
-    exact.unwrap_or_else(|| format!("{}/65536", ratio.0))
+    exact.unwrap_or_else(|| format!("{parts}/65536"))
 }

@@ -4,10 +4,12 @@ use super::LineError;
 use super::print::role_verb;
 use super::words::{Word, Words, is_plain};
 use crate::suggest::listed;
-use whitewater_sim::{Condition, NodeId, Pattern, Ratio, Role, Span, System, Target, parse_span};
+use whitewater_sim::{
+    Condition, NodeId, Pattern, Rate, Ratio, Role, Shape, Span, System, Target, parse_span,
+};
 
 /// First words of settings.
-pub(super) const SETTINGS: [&str; 24] = [
+pub(super) const SETTINGS: [&str; 26] = [
     "seed",
     "servers",
     "clients",
@@ -15,6 +17,8 @@ pub(super) const SETTINGS: [&str; 24] = [
     "loss",
     "duplicate",
     "reorder",
+    "corrupt",
+    "misdeliver",
     "sync",
     "sync-failures",
     "sectors",
@@ -35,13 +39,37 @@ pub(super) const SETTINGS: [&str; 24] = [
 ];
 
 /// First words of steps that are no operations.
-pub(super) const STEPS: [&str; 10] =
-    ["crash", "partition", "cut", "hold", "drop", "delay", "duplicate", "lossy", "expect", "never"];
+pub(super) const STEPS: [&str; 24] = [
+    "crash",
+    "roll",
+    "rewind",
+    "pause",
+    "slow",
+    "clock",
+    "partition",
+    "ring",
+    "bridge",
+    "chain",
+    "one-way",
+    "cut",
+    "clog",
+    "hold",
+    "drop",
+    "delay",
+    "duplicate",
+    "replay",
+    "lossy",
+    "choke",
+    "corrupt",
+    "misdeliver",
+    "expect",
+    "never",
+];
 
 /// Words that cannot be names of messages and timers, because something else is meant by them.
-const KEYWORDS: [&str; 16] = [
+const KEYWORDS: [&str; 18] = [
     "at", "from", "when", "until", "after", "by", "term", "losing", "any", "leader", "follower", "arrives",
-    "leaves", "fires", "reaches", "within",
+    "leaves", "fires", "over", "to", "reaches", "within",
 ];
 
 const ROLES: [Role; 6] =
@@ -128,16 +156,31 @@ impl<'a> Reader<'a> {
         Ok((low, high))
     }
 
+    /// The shape of delays, if one is said.
+    pub(super) fn shape(&mut self) -> Shape {
+        Shape::ALL.into_iter().find(|shape| self.words.eat(shape.name())).unwrap_or_default()
+    }
+
+    /// The rate of a clock.
+    pub(super) fn rate(&mut self) -> Result<Rate, LineError> {
+        let example = "a fraction of whole numbers up to 16/1, such as 11/10";
+        let word = self.word("a rate", example)?;
+        match fraction(&word.text) {
+            Some((numerator, denominator)) if numerator <= 16 * denominator => {
+                Ok(Rate::of(numerator, denominator))
+            }
+            _ => {
+                let message = format!("`{}` is no rate", word.text);
+                Err(self.words.wrong(&word, message, format!("write {example}")))
+            }
+        }
+    }
+
     pub(super) fn ratio(&mut self) -> Result<Ratio, LineError> {
         let example = "a fraction of whole numbers, such as 3/100";
         let word = self.word("a share", example)?;
-        let parts = word.text.split_once('/').and_then(|(numerator, denominator)| {
-            Some((digits::<u32>(numerator)?, digits::<u32>(denominator)?))
-        });
-        let (numerator, denominator) = match parts {
-            Some((numerator, denominator)) if denominator > 0 && numerator <= denominator => {
-                (u64::from(numerator), u64::from(denominator))
-            }
+        let (numerator, denominator) = match fraction(&word.text) {
+            Some((numerator, denominator)) if numerator <= denominator => (numerator, denominator),
             _ => {
                 let message = format!("`{}` is no share", word.text);
                 return Err(self.words.wrong(&word, message, format!("write {example}")));
@@ -169,7 +212,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn node_of(&mut self, word: &Word, text: &str) -> Result<NodeId, LineError> {
+    pub(super) fn node_of(&mut self, word: &Word, text: &str) -> Result<NodeId, LineError> {
         match text.parse::<NodeId>() {
             Ok(node) => {
                 self.nodes.push((self.words.column(word), node));
@@ -375,6 +418,13 @@ impl<'a> Reader<'a> {
             ),
         }
     }
+}
+
+/// A fraction of two numbers of 32 bits, the second above zero.
+fn fraction(text: &str) -> Option<(u64, u64)> {
+    let (numerator, denominator) = text.split_once('/')?;
+    let (numerator, denominator) = (digits::<u32>(numerator)?, digits::<u32>(denominator)?);
+    (denominator > 0).then_some((u64::from(numerator), u64::from(denominator)))
 }
 
 /// A target other than a node by its name.

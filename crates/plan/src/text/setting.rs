@@ -2,11 +2,11 @@
 
 use super::LineError;
 use super::disk::DiskSetting;
-use super::print::{print_range, print_ratio};
+use super::print::{print_range, print_ratio, print_shape};
 use super::read::{Reader, SETTINGS};
 use crate::parse_seed;
 use std::fmt;
-use whitewater_sim::{CLIENTS_MAX, Limits, Network, Ratio, SERVERS_MAX, Script, Settle, Span};
+use whitewater_sim::{CLIENTS_MAX, Limits, Network, Ratio, SERVERS_MAX, Script, Settle, Shape, Span};
 
 /// One setting. Parts that a line leaves out are `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,10 +14,12 @@ pub(crate) enum Setting {
     Seed(u64),
     Servers(usize),
     Clients(usize),
-    Delay(Span, Span),
+    Delay(Span, Span, Shape),
     Loss(Ratio),
     Duplicate(Ratio),
     Reorder(Ratio, Span),
+    Corrupt(Ratio),
+    Misdeliver(Ratio),
     Disk(DiskSetting),
     Horizon(Span),
     Settle { limit: Span, delay: Option<Span>, power_cycle: Option<bool> },
@@ -28,17 +30,29 @@ impl Setting {
     /// The settings of a script in the order they are written in; what never happens is left out.
     pub(crate) fn all_of(script: &Script) -> Vec<Setting> {
         let Script { seed, servers, clients, network, disk, steps: _, horizon, settle, limits } = script;
-        let Network { delay_low, delay_high, loss, duplicate, reorder, reorder_window } = *network;
+        let Network {
+            delay_low,
+            delay_high,
+            shape,
+            loss,
+            duplicate,
+            reorder,
+            reorder_window,
+            corrupt,
+            misdeliver,
+        } = *network;
         let Settle { limit, delay_high: settle_delay, power_cycle } = *settle;
         let Limits { events, queue, steps, time } = *limits;
         let cluster = [
             Setting::Seed(*seed),
             Setting::Servers(*servers),
             Setting::Clients(*clients),
-            Setting::Delay(delay_low, delay_high),
+            Setting::Delay(delay_low, delay_high, shape),
             Setting::Loss(loss),
             Setting::Duplicate(duplicate),
             Setting::Reorder(reorder, reorder_window),
+            Setting::Corrupt(corrupt),
+            Setting::Misdeliver(misdeliver),
         ];
         let end = [
             Setting::Horizon(*horizon),
@@ -59,6 +73,7 @@ impl Setting {
     fn says_nothing(&self) -> bool {
         match *self {
             Setting::Loss(ratio) | Setting::Duplicate(ratio) => ratio == Ratio::NEVER,
+            Setting::Corrupt(ratio) | Setting::Misdeliver(ratio) => ratio == Ratio::NEVER,
             Setting::Reorder(ratio, window) => ratio == Ratio::NEVER && window == Span::ZERO,
             Setting::Disk(setting) => setting.says_nothing(),
             _ => false,
@@ -81,6 +96,8 @@ impl Setting {
             Setting::Loss(_) => "loss",
             Setting::Duplicate(_) => "duplicate",
             Setting::Reorder(..) => "reorder",
+            Setting::Corrupt(_) => "corrupt",
+            Setting::Misdeliver(_) => "misdeliver",
             Setting::Disk(setting) => setting.name(),
             Setting::Horizon(_) => "horizon",
             Setting::Settle { .. } => "settle",
@@ -95,10 +112,14 @@ impl Setting {
             Setting::Seed(seed) => script.seed = seed,
             Setting::Servers(servers) => script.servers = servers,
             Setting::Clients(clients) => script.clients = clients,
-            Setting::Delay(low, high) => (network.delay_low, network.delay_high) = (low, high),
+            Setting::Delay(low, high, shape) => {
+                (network.delay_low, network.delay_high, network.shape) = (low, high, shape);
+            }
             Setting::Loss(ratio) => network.loss = ratio,
             Setting::Duplicate(ratio) => network.duplicate = ratio,
             Setting::Reorder(ratio, window) => (network.reorder, network.reorder_window) = (ratio, window),
+            Setting::Corrupt(ratio) => network.corrupt = ratio,
+            Setting::Misdeliver(ratio) => network.misdeliver = ratio,
             Setting::Disk(setting) => setting.apply(disk),
             Setting::Horizon(horizon) => script.horizon = horizon,
             Setting::Settle { limit, delay, power_cycle } => {
@@ -122,8 +143,13 @@ impl fmt::Display for Setting {
         match self {
             Setting::Seed(seed) => write!(f, " 0x{seed:x}"),
             Setting::Servers(count) | Setting::Clients(count) => write!(f, " {count}"),
-            Setting::Delay(low, high) => write!(f, " {}", print_range(*low, *high)),
-            Setting::Loss(ratio) | Setting::Duplicate(ratio) => write!(f, " {}", print_ratio(*ratio)),
+            Setting::Delay(low, high, shape) => {
+                write!(f, " {}{}", print_range(*low, *high), print_shape(*shape))
+            }
+            Setting::Loss(ratio)
+            | Setting::Duplicate(ratio)
+            | Setting::Corrupt(ratio)
+            | Setting::Misdeliver(ratio) => write!(f, " {}", print_ratio(*ratio)),
             Setting::Disk(setting) => write!(f, " {setting}"),
             Setting::Reorder(ratio, window) => write!(f, " {} up to {window}", print_ratio(*ratio)),
             Setting::Horizon(horizon) => write!(f, " {horizon}"),
@@ -152,7 +178,10 @@ impl Reader<'_> {
             "seed" => self.seed()?,
             "servers" => Setting::Servers(self.number("their number", 1, SERVERS_MAX as u64)? as usize),
             "clients" => Setting::Clients(self.number("their number", 0, CLIENTS_MAX as u64)? as usize),
-            "delay" => self.range().map(|(low, high)| Setting::Delay(low, high))?,
+            "delay" => {
+                let (low, high) = self.range()?;
+                Setting::Delay(low, high, self.shape())
+            }
             "loss" => Setting::Loss(self.ratio()?),
             "duplicate" => Setting::Duplicate(self.ratio()?),
             "reorder" => {
@@ -162,6 +191,8 @@ impl Reader<'_> {
                 self.keyword("to", example)?;
                 Setting::Reorder(ratio, self.span()?)
             }
+            "corrupt" => Setting::Corrupt(self.ratio()?),
+            "misdeliver" => Setting::Misdeliver(self.ratio()?),
             "horizon" => Setting::Horizon(self.span()?),
             "settle" => self.settle()?,
             "limits" => self.limits()?,

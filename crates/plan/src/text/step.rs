@@ -1,10 +1,14 @@
 //! Reading steps: a verb with what it is about, then its clauses in any order, then a note.
 
+use super::print::{countable_word, topology_word};
 use super::read::{Names, Reader, SETTINGS, STEPS, is_target};
 use super::words::{Word, Words};
 use super::{Line, LineError};
 use crate::suggest::nearest;
-use whitewater_sim::{Action, Condition, Losing, Span, Step, Target, Time, Trigger, parse_span};
+use whitewater_sim::{
+    Action, ClockChange, Condition, Countable, Losing, Options, Span, Step, Target, Time, Topology, Trigger,
+    parse_span,
+};
 
 /// First words of what may follow an action.
 const CLAUSES: [&str; 5] = ["at", "from", "when", "until", "losing"];
@@ -15,7 +19,14 @@ struct Clauses {
     when: Option<Trigger>,
     until: Option<Trigger>,
     losing: Option<Losing>,
-    at_call: Option<u32>,
+    point: Option<Point>,
+}
+
+/// Where in a step a crash comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Point {
+    Call(u32),
+    Effect(Countable, u32),
 }
 
 impl Reader<'_> {
@@ -41,9 +52,13 @@ impl Reader<'_> {
     pub(super) fn step(&mut self) -> Result<Step, LineError> {
         let mut action = self.action()?;
         let clauses = self.clauses(&action)?;
-        if let Action::Crash { losing, at_call, .. } = &mut action {
-            *losing = clauses.losing.unwrap_or_default();
-            *at_call = clauses.at_call.unwrap_or_default();
+        if let Action::Crash { node, .. } = action {
+            let losing = clauses.losing.unwrap_or_default();
+            action = match clauses.point {
+                Some(Point::Effect(effect, number)) => Action::CrashAfter { node, losing, effect, number },
+                Some(Point::Call(at_call)) => Action::Crash { node, losing, at_call },
+                None => Action::Crash { node, losing, at_call: 0 },
+            };
         }
         let note = self.note()?;
         Ok(Step { when: clauses.when.unwrap_or(Trigger::At(Time::ZERO)), action, until: clauses.until, note })
@@ -59,17 +74,33 @@ impl Reader<'_> {
         self.words.next();
         match verb.text.as_str() {
             "crash" => Ok(Action::Crash { node: self.target()?, losing: Losing::Some, at_call: 0 }),
-            "partition" => self.partition(),
-            "cut" => {
+            "roll" => self.roll(),
+            "rewind" => Ok(Action::Rewind(self.target()?)),
+            "pause" => Ok(Action::Pause(self.target()?)),
+            "slow" => {
+                let node = self.target()?;
+                self.keyword("by", "how long each input takes, such as `slow n1 by 1ms..5ms`")?;
+                let (low, high) = self.range()?;
+                Ok(Action::Slow { node, low, high })
+            }
+            "clock" => {
+                let node = self.target()?;
+                Ok(Action::Clock { node, change: self.clock_change()? })
+            }
+            "cut" | "clog" => {
                 let link = self.word("a link", "sender and receiver, such as n1->n2")?;
                 let (from, to) = self.arrow(&link, |reader, word, text| reader.target_of(word, text))?;
-                Ok(Action::Cut { from, to })
+                Ok(if verb.is("cut") { Action::Cut { from, to } } else { Action::Clog { from, to } })
             }
             "hold" => Ok(Action::Hold(self.pattern(Names::Both)?)),
             "drop" => Ok(Action::Drop(self.pattern(Names::Messages)?)),
             "delay" => {
                 let pattern = self.pattern(Names::Messages)?;
                 self.keyword("by", "by how much, such as `delay n1->n2 MsgApp by 30ms`")?;
+                if self.words.peek().is_some_and(|word| word.text.contains("..")) {
+                    let (low, high) = self.range()?;
+                    return Ok(Action::Jitter { pattern, low, high, shape: self.shape() });
+                }
                 Ok(Action::Delay(pattern, self.span()?))
             }
             "duplicate" => {
@@ -77,9 +108,36 @@ impl Reader<'_> {
                 self.keyword("after", "how much later, such as `duplicate n1->n2 MsgApp after 5ms`")?;
                 Ok(Action::Duplicate(pattern, self.span()?))
             }
+            "replay" => {
+                let pattern = self.pattern(Names::Messages)?;
+                let example = "after how many elections, such as `replay n1->n2 MsgApp after 2 elections`";
+                self.keyword("after", example)?;
+                let elections = self.number("a number of elections", 0, u64::from(u32::MAX))? as u32;
+                self.keyword("elections", example)?;
+                Ok(Action::Replay(pattern, elections))
+            }
+            "choke" => {
+                let pattern = self.pattern(Names::Messages)?;
+                let example = "which size still passes, such as `choke n1->n2 over 100 bytes`";
+                self.keyword("over", example)?;
+                let bytes = self.number("a size in bytes", 0, u64::from(u32::MAX))? as u32;
+                self.keyword("bytes", example)?;
+                Ok(Action::Choke(pattern, bytes))
+            }
+            "corrupt" => Ok(Action::Corrupt(self.pattern(Names::Messages)?, self.ratio()?)),
+            "misdeliver" => {
+                let pattern = self.pattern(Names::Messages)?;
+                self.keyword("to", "who gets it instead, such as `misdeliver n1->n2 MsgApp to n3`")?;
+                let to = self.word("a node", "who gets it instead, such as n3")?;
+                Ok(Action::Misdeliver(pattern, self.node_of(&to, &to.text)?))
+            }
             "lossy" => Ok(Action::Lossy(self.pattern(Names::Messages)?, self.ratio()?)),
             "expect" => self.expectation(&verb),
-            _ => Ok(Action::Never(self.condition()?)),
+            "never" => Ok(Action::Never(self.condition()?)),
+            word => {
+                let topology = Topology::ALL.into_iter().find(|&topology| topology_word(topology) == word);
+                self.cut_apart(topology.expect("every other step is a cut of some shape"))
+            }
         }
     }
 
@@ -99,14 +157,57 @@ impl Reader<'_> {
         }
     }
 
-    fn partition(&mut self) -> Result<Action, LineError> {
+    /// A server, and the value an option has when it comes back.
+    fn roll(&mut self) -> Result<Action, LineError> {
+        let node = self.target()?;
+        let example = "an option and its value, such as `roll n1 pre-vote=off`";
+        let word = self.word("an option", example)?;
+        let Some((option, value)) = word.text.split_once('=') else {
+            let message = format!("`{}` gives no option a value", word.text);
+            return Err(self.words.wrong(&word, message, format!("write {example}")));
+        };
+        if let Some(system) = self.system {
+            let wrong = |message: String| {
+                self.words.wrong(
+                    &word,
+                    message,
+                    format!("write {example}; there roll {}", system.rolls().join(", ")),
+                )
+            };
+            if !system.rolls().contains(&option) {
+                return Err(wrong(format!("servers of {} do not differ in `{option}`", system.name())));
+            }
+            Options::new().set(system.options(), option, value).map_err(wrong)?;
+        }
+        Ok(Action::Roll { node, option: option.to_owned(), value: value.to_owned() })
+    }
+
+    fn clock_change(&mut self) -> Result<ClockChange, LineError> {
+        let example = "`rate 11/10`, `freeze`, `forward 5s` or `back 5s`";
+        let word = self.word("what becomes of the clock", example)?;
+        match word.text.as_str() {
+            "rate" => Ok(ClockChange::Rate(self.rate()?)),
+            "freeze" => Ok(ClockChange::Freeze),
+            "forward" => Ok(ClockChange::Forward(self.span()?)),
+            "back" => Ok(ClockChange::Back(self.span()?)),
+            other => {
+                let message = format!("a clock does not `{other}`");
+                Err(self.words.wrong(&word, message, format!("write {example}")))
+            }
+        }
+    }
+
+    /// Groups of nodes, cut apart in this shape.
+    fn cut_apart(&mut self, topology: Topology) -> Result<Action, LineError> {
         let mut groups = vec![Vec::new()];
         let mut named: Vec<Target> = Vec::new();
         while let Some(word) = self.words.peek() {
             let group = groups.last_mut().expect("there is a first group");
-            if word.is("|") {
+            if word.is("|") && topology.is_row() {
+                break; // a note
+            } else if word.is("|") {
                 groups.push(Vec::new());
-            } else if !group.is_empty() && is_clause(&word) {
+            } else if !group.is_empty() && (is_clause(&word) || word.is("flapping")) {
                 break;
             } else {
                 let target = self.target_of(&word, &word.text).map_err(|wrong| LineError {
@@ -122,13 +223,26 @@ impl Reader<'_> {
             }
             self.words.next();
         }
-        match groups.len() >= 2 && groups.iter().all(|group| !group.is_empty()) {
-            true => Ok(Action::Partition(groups)),
-            false => Err(self.words.wrong_here(
+        if topology.is_row() && groups[0].is_empty() {
+            let message = format!("it does not say who stands in the {}", topology_word(topology));
+            return Err(self
+                .words
+                .wrong_here(message, "write the nodes in their order, such as n1 n2 n3 n4"));
+        }
+        if !topology.is_row() && (groups.len() < 2 || groups.iter().any(Vec::is_empty)) {
+            return Err(self.words.wrong_here(
                 "a partition has at least two groups, and somebody in each".to_owned(),
                 "write the groups with ` | ` between them, such as `partition n1 | n2 n3`",
-            )),
+            ));
         }
+        let flapping = match self.words.eat("flapping") {
+            true => Some(self.pause()?),
+            false => None,
+        };
+        Ok(match (topology, flapping) {
+            (Topology::Groups, None) => Action::Partition(groups),
+            _ => Action::Topology { topology, groups, flapping },
+        })
     }
 
     /// A command of the system, then ` at ` and whom it is given to.
@@ -165,14 +279,14 @@ impl Reader<'_> {
         Ok(Action::Operate { target, text, every })
     }
 
-    /// The time between two rounds of a repeated operation.
+    /// The time between two rounds of what is repeated.
     fn pause(&mut self) -> Result<Span, LineError> {
         let word = self.words.peek();
         let pause = self.span()?;
         match word {
             Some(word) if pause == Span::ZERO => {
-                let message = "an operation cannot be repeated without a pause".to_owned();
-                Err(self.words.wrong(&word, message, "write a length of time, such as `every 10ms`"))
+                let message = "nothing can be repeated without a pause".to_owned();
+                Err(self.words.wrong(&word, message, "write a length of time, such as 10ms"))
             }
             _ => Ok(pause),
         }
@@ -256,13 +370,14 @@ impl Reader<'_> {
                 Ok(clauses.when.replace(Trigger::When(condition, after)).is_some())
             }
             "losing" if is_crash => {
-                let what = self.word("what is lost", "`losing unsynced`, or nothing")?;
+                let what = self.word("what is lost", "`losing unsynced`, `losing everything`, or nothing")?;
                 match what.text.as_str() {
                     "unsynced" => Ok(clauses.losing.replace(Losing::Unsynced).is_some()),
+                    "everything" => Ok(clauses.losing.replace(Losing::Everything).is_some()),
                     _ => Err(self.words.wrong(
                         &what,
                         format!("a crash does not lose `{}`", what.text),
-                        "write `losing unsynced`, or leave it out: a drawn part is lost then",
+                        "write `losing unsynced` or `losing everything`, or leave it out: a drawn part is lost then",
                     )),
                 }
             }
@@ -272,7 +387,12 @@ impl Reader<'_> {
             _ if is_crash && self.words.eat("storage") => {
                 self.keyword("call", "`at storage call 3`")?;
                 let call = self.number("the number of the call", 1, u64::from(u32::MAX))? as u32;
-                Ok(clauses.at_call.replace(call).is_some())
+                Ok(clauses.point.replace(Point::Call(call)).is_some())
+            }
+            _ if is_crash && self.words.peek().is_some_and(|word| countable(&word).is_some()) => {
+                let effect = self.words.next().and_then(|word| countable(&word)).expect("it was looked at");
+                let number = self.number("how many of them", 1, u64::from(u32::MAX))? as u32;
+                Ok(clauses.point.replace(Point::Effect(effect, number)).is_some())
             }
             _ => {
                 let time = self.word("a time", "a whole number with ns, us, ms or s, such as 20ms")?;
@@ -324,6 +444,11 @@ impl Reader<'_> {
             },
         }
     }
+}
+
+/// The effect of a node that a crash is placed after.
+fn countable(word: &Word) -> Option<Countable> {
+    [Countable::Sends, Countable::Replies].into_iter().find(|&effect| word.is(countable_word(effect)))
 }
 
 fn is_clause(word: &Word) -> bool {

@@ -4,8 +4,8 @@ use super::*;
 use crate::testing::POND;
 use proptest::prelude::*;
 use whitewater_sim::{
-    Action, Condition, DiskFaults, DiskTiming, Limits, Losing, Network, Pattern, Ratio, Role, Settle, Span,
-    Step, Target, Time, Trigger,
+    Action, ClockChange, Condition, Countable, DiskFaults, DiskTiming, Limits, Losing, Network, Pattern,
+    Rate, Ratio, Role, Settle, Shape, Span, Step, Target, Time, Topology, Trigger,
 };
 
 fn node(name: &str) -> NodeId {
@@ -26,10 +26,29 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "crash n3 at 200ms until end losing unsynced",
         "crash leader when n1 leads after 5ms until +300ms at storage call 3",
         "crash follower until +1s",
+        "crash n1 at 5ms until +1s at send 3",
+        "crash leader until +1s losing unsynced at reply 1",
+        "crash n2 at 1s until +1ms losing everything",
+        "roll n1 announce=latch at 1s until +5ms",
+        "rewind n2 from 1s until 2s",
+        "pause leader from 1s until n2 leads",
+        "slow n3 by 1ms..2ms from 1s until end",
+        "clock n1 rate 11/10 from 1s until 2s",
+        "clock n1 rate 0/1 until 2s",
+        "clock n2 freeze when n2 leads until +100ms",
+        "clock n3 forward 5s at 1s",
+        "clock n3 back 500ms from 1s until 2s | and put right",
         "crash follower-2 when any leads until 2s | the other one stays",
         "partition n1 | n2 n3 from 1s until 2s",
         "partition leader | n1 n2 n3 from 0ms | it stands in both groups, and the first one counts",
+        "partition n1 | n2 n3 flapping 20ms from 1s until 2s | it comes and goes",
+        "ring n1 n2 n3 n4 n5 from 1s until 2s",
+        "ring n1 n2 n3 n4 n5 | a note may stand behind a row",
+        "chain leader n2 n3 flapping 5ms until +1s",
+        "bridge n1 n2 | n3 | n4 n5 when any leads until +1s",
+        "one-way n1 n2 | n3 from 0ms | it hears and is not heard",
         "cut n1->n2 until +50ms",
+        "clog leader->follower until +50ms",
         "cut leader->follower from 10ms until end",
         "hold relay-ready n1->n2 until n1 leads",
         "hold n1->n2 Announce term 2 from 1s until 2s",
@@ -37,7 +56,13 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "drop n1->n2 MsgApp term 2 #3",
         "drop n1->any Vote from 5ms until +1s",
         "delay n1->n2 MsgApp #2 by 30ms",
+        "delay n1->n2 MsgApp by 3ms..30ms long-tail until 2s",
+        "delay n1->n2 by 3ms..3ms",
         "duplicate n1->n2 MsgApp #1 after 5ms when n2 follows after 1ns",
+        "replay n1->n2 Vote #1 after 2 elections",
+        "choke n1->n2 over 100 bytes from 1s until 2s",
+        "corrupt n1->n2 1/10 until 2s",
+        "misdeliver n1->n2 Vote #2 to n3 when n1 campaigns",
         "lossy n1->n2 3/100 from 1s until 2s",
         "lossy any->any 1/2 when n3 pre-campaigns until n3 campaigns",
         "propose x=1 at leader when n1 leads",
@@ -184,6 +209,24 @@ fn a_share_is_printed_as_the_simplest_fraction_that_is_exact() {
     }
 }
 
+#[test]
+fn every_setting_of_the_network_is_one_line_in_its_usual_form_and_place() {
+    let settings = [
+        "delay 1ms..20ms bimodal",
+        "loss 1/100",
+        "duplicate 1/50",
+        "reorder 1/20 up to 30ms",
+        "corrupt 1/200",
+        "misdeliver 1/500",
+    ];
+    let lines = settings.map(str::to_owned);
+    let script = parse_script(&lines, None).unwrap();
+    let printed = script_lines(&script);
+    let first = printed.iter().position(|line| line == settings[0]).unwrap();
+    assert_eq!(printed[first..first + settings.len()], lines);
+    assert_eq!(script, Script { network: script.network, ..Script::default() });
+}
+
 /// Every wrong line with the column, the message and the mend it gets.
 #[test]
 fn every_error_points_at_its_word_and_says_how_to_mend_it() {
@@ -208,7 +251,26 @@ fn every_error_points_at_its_word_and_says_how_to_mend_it() {
         "crash n3 untill 2s",
         "crash n3 until",
         "crash n3 until 1s until 2s",
-        "crash n3 losing everything",
+        "crash n3 losing nothing",
+        "crash n3 at send 0",
+        "crash n3 at send 1 at storage call 2",
+        "roll n3",
+        "roll n3 window",
+        "roll n3 colour=red",
+        "roll n3 announce=lose",
+        "slow n3 1ms",
+        "clock n3",
+        "clock n3 stops",
+        "clock n3 rate 17/1",
+        "ring",
+        "bridge n1 | n2 | ",
+        "partition n1 | n2 flapping 0ms",
+        "clog n1",
+        "replay n1->n2 after many elections",
+        "replay n1->n2 after 2",
+        "choke n1->n2 100",
+        "corrupt n1->n2",
+        "misdeliver n1->n2 Vote to leader",
         "crash n3 | ",
         "partition n1 n2",
         "partition n1 | n2 n1",
@@ -334,23 +396,72 @@ fn moments() -> BoxedStrategy<Trigger> {
     .boxed()
 }
 
+fn losing() -> BoxedStrategy<Losing> {
+    prop_oneof![Just(Losing::Some), Just(Losing::Unsynced), Just(Losing::Everything)].boxed()
+}
+
+fn changes() -> BoxedStrategy<ClockChange> {
+    prop_oneof![
+        (0..=Rate::MAX.0).prop_map(|parts| ClockChange::Rate(Rate(parts))),
+        Just(ClockChange::Freeze),
+        spans().prop_map(ClockChange::Forward),
+        spans().prop_map(ClockChange::Back),
+    ]
+    .boxed()
+}
+
+/// A partition that does not come and go is a step of its own.
+fn cut_apart((groups, topology, flapping): (Vec<Vec<Target>>, Topology, Option<Span>)) -> Action {
+    match (topology, flapping) {
+        (Topology::Groups, None) => Action::Partition(groups),
+        _ if topology.is_row() => Action::Topology { topology, groups: vec![groups.concat()], flapping },
+        _ => Action::Topology { topology, groups, flapping },
+    }
+}
+
 fn actions() -> BoxedStrategy<Action> {
     let groups = prop::collection::btree_set(nodes(), 2..6).prop_flat_map(|nodes| {
         let nodes: Vec<Target> = nodes.into_iter().map(Target::Node).collect();
         (1..nodes.len()).prop_map(move |cut| vec![nodes[..cut].to_vec(), nodes[cut..].to_vec()])
     });
     prop_oneof![
-        (targets(), any::<bool>(), any::<u32>()).prop_map(|(node, all, at_call)| Action::Crash {
+        (targets(), losing(), any::<u32>()).prop_map(|(node, losing, at_call)| Action::Crash {
             node,
-            losing: if all { Losing::Unsynced } else { Losing::Some },
-            at_call,
+            losing,
+            at_call
         }),
-        groups.prop_map(Action::Partition),
+        (targets(), losing(), any::<bool>(), 1..u32::MAX).prop_map(|(node, losing, sends, number)| {
+            let effect = if sends { Countable::Sends } else { Countable::Replies };
+            Action::CrashAfter { node, losing, effect, number }
+        }),
+        (targets(), "[a-z-]{1,8}", texts()).prop_map(|(node, option, value)| Action::Roll {
+            node,
+            option,
+            value
+        }),
+        targets().prop_map(Action::Rewind),
+        targets().prop_map(Action::Pause),
+        (targets(), spans(), spans()).prop_map(|(node, a, b)| Action::Slow {
+            node,
+            low: a.min(b),
+            high: a.max(b)
+        }),
+        (targets(), changes()).prop_map(|(node, change)| Action::Clock { node, change }),
+        groups.clone().prop_map(Action::Partition),
+        (groups, prop::sample::select(&Topology::ALL[..]), repeats()).prop_map(cut_apart),
         (targets(), targets()).prop_map(|(from, to)| Action::Cut { from, to }),
+        (targets(), targets()).prop_map(|(from, to)| Action::Clog { from, to }),
         patterns().prop_map(Action::Hold),
         patterns().prop_map(Action::Drop),
         (patterns(), spans()).prop_map(|(pattern, span)| Action::Delay(pattern, span)),
+        (patterns(), spans(), spans(), prop::sample::select(&Shape::ALL[..])).prop_map(
+            |(pattern, a, b, shape)| Action::Jitter { pattern, low: a.min(b), high: a.max(b), shape }
+        ),
         (patterns(), spans()).prop_map(|(pattern, span)| Action::Duplicate(pattern, span)),
+        (patterns(), any::<u32>()).prop_map(|(pattern, elections)| Action::Replay(pattern, elections)),
+        (patterns(), any::<u32>()).prop_map(|(pattern, bytes)| Action::Choke(pattern, bytes)),
+        (patterns(), any::<u16>()).prop_map(|(pattern, parts)| Action::Corrupt(pattern, Ratio(parts))),
+        (patterns(), nodes()).prop_map(|(pattern, to)| Action::Misdeliver(pattern, to)),
         (patterns(), any::<u16>()).prop_map(|(pattern, parts)| Action::Lossy(pattern, Ratio(parts))),
         (targets(), texts(), repeats()).prop_map(|(target, text, every)| Action::Operate {
             target,
@@ -410,28 +521,38 @@ fn disks() -> BoxedStrategy<DiskTiming> {
 
 fn scripts() -> BoxedStrategy<Script> {
     let range = || (spans(), spans()).prop_map(|(a, b)| (a.min(b), a.max(b)));
-    let shares = any::<[u16; 3]>();
+    let shares = (any::<[u16; 5]>(), prop::sample::select(&Shape::ALL[..]));
     let limits = (1..u64::MAX, 1..u32::MAX, 1..u32::MAX, spans());
     let settle = (spans(), spans(), any::<bool>());
     let steps = prop::collection::vec(steps(), 0..6);
     (any::<u64>(), range(), disks(), shares, (spans(), spans()), settle, limits, steps)
-        .prop_map(|(seed, delay, disk, shares, (horizon, reorder_window), settle, limits, steps)| Script {
-            seed,
-            servers: whitewater_sim::SERVERS_MAX,
-            clients: whitewater_sim::CLIENTS_MAX,
-            network: Network {
-                delay_low: delay.0,
-                delay_high: delay.1,
-                loss: Ratio(shares[0]),
-                duplicate: Ratio(shares[1]),
-                reorder: Ratio(shares[2]),
-                reorder_window,
-            },
-            disk,
-            steps,
-            horizon,
-            settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },
-            limits: Limits { events: limits.0, queue: limits.1 as usize, steps: limits.2, time: limits.3 },
+        .prop_map(|(seed, delay, disk, (shares, shape), (horizon, reorder_window), settle, limits, steps)| {
+            Script {
+                seed,
+                servers: whitewater_sim::SERVERS_MAX,
+                clients: whitewater_sim::CLIENTS_MAX,
+                network: Network {
+                    delay_low: delay.0,
+                    delay_high: delay.1,
+                    shape,
+                    corrupt: Ratio(shares[3]),
+                    misdeliver: Ratio(shares[4]),
+                    loss: Ratio(shares[0]),
+                    duplicate: Ratio(shares[1]),
+                    reorder: Ratio(shares[2]),
+                    reorder_window,
+                },
+                disk,
+                steps,
+                horizon,
+                settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },
+                limits: Limits {
+                    events: limits.0,
+                    queue: limits.1 as usize,
+                    steps: limits.2,
+                    time: limits.3,
+                },
+            }
         })
         .boxed()
 }

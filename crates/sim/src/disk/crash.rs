@@ -32,6 +32,27 @@ impl Disk {
         loss
     }
 
+    /// Makes everything durable. For runs in which a crash is to lose nothing.
+    pub(crate) fn keep_all(&mut self) {
+        for file in &mut self.files {
+            file.undo_to(file.dirty());
+            file.settled();
+        }
+        self.directory.sync();
+    }
+
+    /// Forgets everything: the server gets an empty disk. Only after a crash.
+    pub(crate) fn wipe(&mut self) {
+        self.files.clear();
+        self.directory = super::Directory::default();
+    }
+
+    /// Puts everything back to where it was on `earlier`, of which what was not synced is lost. Only after a crash.
+    pub(crate) fn rewind(&mut self, mut earlier: Disk) {
+        earlier.crash(&mut Draw::from_value(0), true);
+        (self.files, self.directory) = (earlier.files, earlier.directory);
+    }
+
     fn crash_names(&mut self, draw: &mut Draw, lose_all: bool, loss: &mut CrashLoss) {
         let dirty = self.directory.pending();
         if dirty == 0 {

@@ -2,6 +2,7 @@
 
 use super::DiskTrouble;
 use crate::draw::{Draw, Keys, Site};
+use crate::fault::{Fault, FaultSet};
 use crate::id::{NodeId, SERVERS_MAX};
 use crate::time::Span;
 
@@ -135,6 +136,35 @@ impl DiskTiming {
         never && instant && self.capacity_bytes == 0 && !self.faults.any()
     }
 
+    /// The same disk without some kinds of faults.
+    pub(super) fn without(&self, out: FaultSet) -> DiskTiming {
+        let mut timing = *self;
+        let off = |fault, field: &mut u16| {
+            if out.has(fault) {
+                *field = 0;
+            }
+        };
+        off(Fault::SyncFailed, &mut timing.failures);
+        off(Fault::CallFailed, &mut timing.write_failures);
+        off(Fault::CallFailed, &mut timing.read_failures);
+        off(Fault::Full, &mut timing.full);
+        off(Fault::Stall, &mut timing.stalls);
+        off(Fault::Lie, &mut timing.faults.lies);
+        off(Fault::Astray, &mut timing.faults.lost_writes);
+        off(Fault::Astray, &mut timing.faults.misdirected);
+        off(Fault::Rot, &mut timing.faults.rot);
+        if out.has(Fault::Full) {
+            timing.capacity_bytes = 0;
+        }
+        if out.has(Fault::SlowSync) {
+            (timing.low, timing.high) = (Span::ZERO, Span::ZERO);
+        }
+        if out.has(Fault::Busy) {
+            (timing.busy_low, timing.busy_high) = (Span::ZERO, Span::ZERO);
+        }
+        timing
+    }
+
     /// The same disk from the moment on when faults are over: as slow as before, but without failures.
     pub(super) fn healed(&self) -> DiskTiming {
         let DiskTiming { low, high, sector_bytes, busy_low, busy_high, .. } = *self;
@@ -170,6 +200,12 @@ impl FaultBudget {
     /// Whether the disk of a node may be struck. Never that of a client.
     pub fn strikes(&self, node: NodeId) -> bool {
         node.is_server() && self.servers >> node.position() & 1 == 1
+    }
+
+    /// The same with this server.
+    #[must_use]
+    pub(crate) fn with(self, node: NodeId) -> FaultBudget {
+        FaultBudget { servers: self.servers | 1 << node.position() }
     }
 
     /// The disk that a node of the script has.

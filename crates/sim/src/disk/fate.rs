@@ -4,6 +4,7 @@
 
 use super::{Disk, DiskError, DiskTiming, FileId, PendingSync, SyncFate};
 use crate::draw::{scale, spread};
+use crate::fault::FaultSet;
 use crate::time::{Span, Time};
 
 /// Addresses of decisions under a disk's key. Numbers are never reused: they are part of what a seed means.
@@ -160,6 +161,12 @@ impl Disk {
     #[inline]
     pub(crate) fn take_busy(&mut self) -> Span {
         std::mem::take(&mut self.busy)
+    }
+
+    /// Leaves some kinds of faults out from now on.
+    pub(crate) fn leave_out(&mut self, faults: FaultSet) {
+        self.timing = self.timing.without(faults);
+        self.plain = self.timing.is_plain();
     }
 
     /// Faults are over: the disk is as slow as before, and otherwise as it should be.

@@ -383,6 +383,11 @@ impl Disk {
         self.die_at_call = Some(self.calls + calls.max(1));
     }
 
+    /// Lets the disk die now: nothing that its node still does in this step takes place.
+    pub(crate) fn die(&mut self) {
+        self.dead = true;
+    }
+
     /// Takes [`Disk::die_after`] back.
     pub fn die_never(&mut self) {
         self.die_at_call = None;

@@ -3,10 +3,13 @@
 //! A claim that does not hold is a broken rule like any other: `expected` or `never`, at the node the claim is about.
 
 use super::{Pending, World};
+use crate::action::Action;
 use crate::id::NodeId;
 use crate::monitor::Monitor;
 use crate::node::{Node, Role};
-use crate::script::{Action, Condition, Target, Trigger};
+use crate::script::Trigger;
+use crate::target::Condition;
+use crate::target::Target;
 use crate::time::Span;
 use crate::trace::{EventId, EventKind};
 use crate::verdict::{Verdict, Violation};

@@ -1,10 +1,15 @@
 //! The director: which steps of the script are open, which wait for a condition, what they ask of messages.
 
 use super::Pending;
+use crate::action::Action;
+use crate::disk::Disk;
 use crate::draw::{Draw, fold};
+use crate::fault::Fault;
 use crate::id::{Link, NodeId};
 use crate::node::{Node, OpId};
-use crate::script::{Action, Condition, Pattern, Script, Target, Trigger};
+use crate::script::{Script, Trigger};
+use crate::target::Condition;
+use crate::target::{Pattern, Target};
 use crate::time::Span;
 use crate::trace::Subject;
 
@@ -21,6 +26,10 @@ pub(super) struct StepState {
     pub(super) cuts: Vec<Link>,
     pub(super) crashed: Option<NodeId>,
     pub(super) armed: Option<NodeId>,
+    /// The node that it stopped, slowed down or whose clock it changed, with its incarnation.
+    pub(super) struck: Option<(NodeId, u32)>,
+    /// The disk that a node is to come back with.
+    pub(super) kept_disk: Option<Box<Disk>>,
 }
 
 /// A step that waits for a condition, to begin or to end.
@@ -47,6 +56,8 @@ pub(super) struct Met {
 struct Hold<N: Node> {
     step: usize,
     pattern: Pattern,
+    /// It is a link that stands still; timers pass.
+    clogs: bool,
     seen: u32,
     parked: Vec<Pending<N>>,
 }
@@ -61,9 +72,19 @@ struct Bender {
 /// What open steps ask of one message.
 #[derive(Default)]
 pub(super) struct Bent {
-    pub(super) lost: bool,
+    pub(super) lost: Option<Fault>,
     pub(super) delay: Span,
+    pub(super) jitter: Span,
+}
+
+/// What open steps ask of one message that arrives.
+#[derive(Default)]
+pub(super) struct Tampered {
+    pub(super) corrupt: bool,
+    pub(super) goes_to: Option<NodeId>,
     pub(super) copy_after: Option<Span>,
+    /// After how many elections a copy is to come.
+    pub(super) replay_after: Option<u32>,
 }
 
 /// Keeps the script.
@@ -75,7 +96,10 @@ pub(super) struct Director<N: Node> {
     waiting: Vec<Waiting>,
     watched: Watched,
     holds: Vec<Hold<N>>,
+    /// Steps that change what is sent.
     benders: Vec<Bender>,
+    /// Steps that change what arrives.
+    tamperers: Vec<Bender>,
     /// From settling on, nothing begins any more.
     pub(super) over: bool,
 }
@@ -124,6 +148,7 @@ impl<N: Node> Director<N> {
             watched: Watched::default(),
             holds: Vec::new(),
             benders: Vec::new(),
+            tamperers: Vec::new(),
             over: false,
         })
     }
@@ -252,7 +277,13 @@ impl<N: Node> Director<N> {
 
     pub(super) fn open_hold(&mut self, step: usize, pattern: Pattern) {
         self.steps[step].unmet = true;
-        self.holds.push(Hold { step, pattern, seen: 0, parked: Vec::new() });
+        self.holds.push(Hold { step, pattern, clogs: false, seen: 0, parked: Vec::new() });
+    }
+
+    /// Lets a link stand still.
+    pub(super) fn open_clog(&mut self, step: usize, link: Link) {
+        let pattern = Pattern { from: Some(link.from), to: Some(link.to), ..Pattern::default() };
+        self.holds.push(Hold { step, pattern, clogs: true, seen: 0, parked: Vec::new() });
     }
 
     /// Ends a hold and gives what it held.
@@ -263,58 +294,95 @@ impl<N: Node> Director<N> {
         }
     }
 
-    /// The hold that takes this message or timer, as its place among the holds and its step.
-    pub(super) fn hold_for(&mut self, subject: &Subject) -> Option<(usize, usize)> {
-        let place = self.holds.iter_mut().position(|hold| hold.pattern.counts(subject, &mut hold.seen))?;
-        let step = self.holds[place].step;
+    /// The hold that takes this message or timer, as its place among the holds, its step, and whether it is a link that
+    /// stands still.
+    pub(super) fn hold_for(&mut self, subject: &Subject, is_message: bool) -> Option<(usize, usize, bool)> {
+        let takes =
+            |hold: &mut Hold<N>| (is_message || !hold.clogs) && hold.pattern.counts(subject, &mut hold.seen);
+        let place = self.holds.iter_mut().position(takes)?;
+        let Hold { step, clogs, .. } = self.holds[place];
         self.steps[step].unmet = false;
-        Some((place, step))
+        Some((place, step, clogs))
     }
 
     pub(super) fn park(&mut self, hold: usize, pending: Pending<N>) {
         self.holds[hold].parked.push(pending);
     }
 
+    /// Whether a step is open that changes what is sent.
+    #[inline]
     pub(super) fn bends_messages(&self) -> bool {
         !self.benders.is_empty()
     }
 
+    /// Whether a step is open that changes what arrives.
+    #[inline]
+    pub(super) fn tampers(&self) -> bool {
+        !self.tamperers.is_empty()
+    }
+
     pub(super) fn open_bender(&mut self, step: usize, action: Action) {
-        self.steps[step].unmet = !matches!(action, Action::Lossy(..));
-        self.benders.push(Bender { step, action, seen: 0 });
+        let by_chance = matches!(action, Action::Lossy(..) | Action::Corrupt(..) | Action::Choke(..));
+        self.steps[step].unmet = !by_chance;
+        let at_arrival = matches!(
+            action,
+            Action::Duplicate(..) | Action::Replay(..) | Action::Corrupt(..) | Action::Misdeliver(..)
+        );
+        let list = if at_arrival { &mut self.tamperers } else { &mut self.benders };
+        list.push(Bender { step, action, seen: 0 });
     }
 
     pub(super) fn close_bender(&mut self, step: usize) {
         self.benders.retain(|bender| bender.step != step);
+        self.tamperers.retain(|bender| bender.step != step);
     }
 
-    /// What the open steps ask of a message; `bits` is random and belongs to the message.
-    pub(super) fn bend(&mut self, subject: &Subject, bits: u64) -> Bent {
+    /// What the open steps ask of a message that is sent; `bits` is random and belongs to the message.
+    pub(super) fn bend(&mut self, subject: &Subject, size_bytes: u32, bits: u64) -> Bent {
         let mut bent = Bent::default();
         for Bender { step, action, seen } in &mut self.benders {
-            let (Action::Drop(pattern)
-            | Action::Delay(pattern, _)
-            | Action::Duplicate(pattern, _)
-            | Action::Lossy(pattern, _)) = &*action
-            else {
-                continue;
-            };
-            if !pattern.counts(subject, seen) {
+            if !action.pattern().is_some_and(|pattern| pattern.counts(subject, seen)) {
                 continue;
             }
             self.steps[*step].unmet = false;
+            let mut draw = Draw::from_value(fold(bits, *step as u64 | 1 << 32));
             match action {
-                Action::Drop(_) => bent.lost = true,
+                Action::Drop(_) => bent.lost = Some(Fault::Drop),
                 Action::Delay(_, by) => bent.delay = bent.delay + *by,
-                Action::Duplicate(_, after) => bent.copy_after = Some(*after),
-                Action::Lossy(_, share) => {
-                    let mut draw = Draw::from_value(fold(bits, *step as u64 | 1 << 32));
-                    bent.lost |= (draw.bits() as u16) < share.0;
+                Action::Jitter { low, high, shape, .. } => {
+                    let (more, _) = shape.delay(draw.bits(), low.nanos(), high.nanos());
+                    bent.jitter = bent.jitter + Span::from_nanos(more);
+                }
+                Action::Choke(_, bytes) if size_bytes > *bytes => bent.lost = Some(Fault::Choke),
+                Action::Lossy(_, share) if (draw.bits() as u16) < share.0 => {
+                    bent.lost = Some(Fault::LossyLink);
                 }
                 _ => {}
             }
         }
         bent
+    }
+
+    /// What the open steps ask of a message that arrives; `bits` is random and belongs to the message.
+    pub(super) fn tamper(&mut self, subject: &Subject, bits: u64) -> Tampered {
+        let mut tampered = Tampered::default();
+        for Bender { step, action, seen } in &mut self.tamperers {
+            if !action.pattern().is_some_and(|pattern| pattern.counts(subject, seen)) {
+                continue;
+            }
+            self.steps[*step].unmet = false;
+            match action {
+                Action::Duplicate(_, after) => tampered.copy_after = Some(*after),
+                Action::Replay(_, elections) => tampered.replay_after = Some(*elections),
+                Action::Misdeliver(_, to) => tampered.goes_to = Some(*to),
+                Action::Corrupt(_, share) => {
+                    let mut draw = Draw::from_value(fold(bits, *step as u64 | 1 << 33));
+                    tampered.corrupt |= (draw.bits() as u16) < share.0;
+                }
+                _ => {}
+            }
+        }
+        tampered
     }
 }
 

@@ -1,16 +1,18 @@
-//! Steps of the script as they begin and end: crashes, cuts, holds, deviations, operations.
+//! Steps of the script as they begin and end: what they do at once, holds and operations.
 
 use super::director::Met;
 use super::step::Why;
 use super::{Packet, Pending, World};
-use crate::draw::Draw;
+use crate::action::Action;
+use crate::fault::Fault;
 use crate::id::{Link, NodeId};
-use crate::monitor::{Monitor, Seen, What};
+use crate::monitor::Monitor;
 use crate::node::{Input, Node, Role};
-use crate::script::{Action, Condition, Losing, Pattern, Target, Trigger};
+use crate::script::Trigger;
+use crate::target::Condition;
+use crate::target::{Pattern, Target};
 use crate::time::{Span, Time};
 use crate::trace::{EventId, EventKind, Subject};
-use crate::verdict::Verdict;
 
 impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Puts every step where it waits for its beginning; what begins at once and is a fault begins now.
@@ -84,48 +86,59 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             self.expect(step, condition, within, cause);
             return;
         }
-        let Some(links) = self.links_of(&action) else { return };
-        let crash = match &action {
-            Action::Crash { node, losing, at_call } => match self.resolve(*node) {
-                Some(node) => Some((node, *losing, *at_call)),
-                None => return,
+        let Some(cuts) = self.cuts_of(&action) else { return };
+        let victim = match action.victim().map(|target| self.resolve(target)) {
+            Some(None) => return,
+            Some(node) => node,
+            None => None,
+        };
+        let link = match action {
+            Action::Clog { from, to } => match (self.resolve(from), self.resolve(to)) {
+                (Some(from), Some(to)) => Some(Link { from, to }),
+                _ => return,
             },
             _ => None,
         };
         let event = self.record_step(EventKind::Open, step, cause);
         let state = &mut self.director.steps[step];
         (state.began, state.open) = (true, true);
-        for &link in &links {
-            self.cluster.cut(link, true);
-        }
-        self.director.steps[step].cuts = links;
-        match (action, crash) {
-            (_, Some((node, losing, 0))) => {
-                self.director.steps[step].crashed = Some(node);
-                self.crash(node, losing, event);
-            }
-            (_, Some((node, _, at_call))) => {
-                let state = &mut self.director.steps[step];
-                (state.armed, state.unmet) = (Some(node), true);
-                self.around(node).disk.die_after(u64::from(at_call));
-            }
+        self.cut(step, cuts);
+        match (action, victim) {
+            (action, Some(node)) => self.strike(step, node, &action, event),
             (Action::Hold(pattern), _) => self.director.open_hold(step, pattern),
-            (Action::Partition(_) | Action::Cut { .. }, _) => {}
+            (Action::Clog { .. }, _) => {
+                let link = link.expect("both ends are known");
+                if !self.without.has(Fault::Clog) {
+                    self.director.open_clog(step, link);
+                }
+            }
+            (Action::Topology { flapping: Some(every), .. }, _) => {
+                self.queue.push(self.now + every, Pending::Again(step as u32));
+            }
+            (Action::Partition(_) | Action::Cut { .. } | Action::Topology { .. }, _) => {}
             (Action::Never(condition), _) => self.forbid(step, condition, event),
             (action, _) => self.director.open_bender(step, action),
         }
         self.schedule_end(step);
     }
 
-    /// The next round of a repeated operation.
+    /// The next round of a repeated operation, or of a cut that comes and goes.
     pub(super) fn repeat_step(&mut self, step: usize) {
-        let Action::Operate { target, every: Some(every), .. } = self.script.steps[step].action else {
-            unreachable!("only operations are repeated");
-        };
-        if self.director.steps[step].open {
-            self.operate(step, target, EventId::NONE);
-            self.queue.push(self.now + every, Pending::Again(step as u32));
+        if !self.director.steps[step].open {
+            return;
         }
+        let every = match self.script.steps[step].action {
+            Action::Operate { target, every: Some(every), .. } => {
+                self.operate(step, target, EventId::NONE);
+                every
+            }
+            Action::Topology { flapping: Some(every), .. } => {
+                self.flap(step);
+                every
+            }
+            _ => unreachable!("nothing else is repeated"),
+        };
+        self.queue.push(self.now + every, Pending::Again(step as u32));
     }
 
     fn schedule_end(&mut self, step: usize) {
@@ -143,35 +156,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         }
     }
 
-    /// The links an action cuts; `None` if a target it names does not exist at this moment.
-    fn links_of(&self, action: &Action) -> Option<Vec<Link>> {
-        match action {
-            Action::Cut { from, to } => {
-                let (from, to) = (self.resolve(*from)?, self.resolve(*to)?);
-                Some(vec![Link { from, to }])
-            }
-            Action::Partition(groups) => {
-                let groups = groups.iter().map(|group| group.iter().map(|&t| self.resolve(t)).collect());
-                let mut groups: Vec<Vec<NodeId>> = groups.collect::<Option<_>>()?;
-                // A node named twice, once by its role, belongs to the first group that names it.
-                let mut placed = Vec::new();
-                for group in &mut groups {
-                    group.retain(|node| !placed.contains(node));
-                    placed.extend_from_slice(group);
-                }
-                let mut links = Vec::new();
-                for (at, group) in groups.iter().enumerate() {
-                    let others = groups.iter().enumerate().filter(|(other, _)| *other != at);
-                    for to in others.flat_map(|(_, group)| group.iter().copied()) {
-                        links.extend(group.iter().map(|&from| Link { from, to }));
-                    }
-                }
-                Some(links)
-            }
-            _ => Some(Vec::new()),
-        }
-    }
-
     pub(super) fn close_step(&mut self, step: usize, cause: EventId) {
         if self.director.steps[step].open && matches!(self.script.steps[step].action, Action::Expect(..)) {
             self.claim_missed(step);
@@ -182,22 +166,14 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             return;
         }
         (state.open, state.endless) = (false, false);
-        let (cuts, crashed, armed) = (std::mem::take(&mut state.cuts), state.crashed, state.armed.take());
         self.director.stop_waiting_for_end(step);
         let event = self.record_step(EventKind::Close, step, cause);
-        for link in cuts {
-            self.cluster.cut(link, false);
-        }
+        self.uncut(step);
         self.director.close_bender(step);
         for pending in self.director.close_hold(step) {
             self.release(pending);
         }
-        if let Some(node) = armed {
-            self.around(node).disk.die_never();
-        }
-        if let Some(node) = crashed {
-            self.restart(node, event);
-        }
+        self.relieve(step, event);
     }
 
     /// Lets go what a hold held: it happens now.
@@ -212,7 +188,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     pub(super) fn hold_packet(&mut self, packet: Packet<N>) -> Option<Packet<N>> {
         let subject = self.subject_of(packet.from, packet.to, &packet.message);
-        let Some((hold, step)) = self.director.hold_for(&subject) else { return Some(packet) };
+        let Some((hold, step, clogs)) = self.director.hold_for(&subject, true) else { return Some(packet) };
+        if !self.bite(if clogs { Fault::Clog } else { Fault::HoldMessage }) {
+            return Some(packet);
+        }
         self.counters.held += 1;
         let (from, to, cause) = (packet.from, packet.to, packet.cause);
         self.record_message(EventKind::Hold, None, cause, from, to, &packet.message, "");
@@ -224,7 +203,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Holds a timer back if a step asks for it.
     pub(super) fn hold_timer(&mut self, node: NodeId, timer: N::Timer, cause: EventId) -> bool {
         let subject = self.timer_subject(node, timer);
-        let Some((hold, step)) = self.director.hold_for(&subject) else { return false };
+        let Some((hold, step, _)) = self.director.hold_for(&subject, false) else { return false };
+        if !self.bite(Fault::HoldTimer) {
+            return false;
+        }
         self.counters.held += 1;
         let event = self.record_timer(EventKind::Hold, node, timer, cause);
         self.tag_step(step);
@@ -245,7 +227,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let Some(node) = self.resolve(target).filter(|&node| self.cluster.is_up(node)) else { return };
         let busy_until = self.around(node).busy_until;
         if busy_until > self.now {
-            return self.queue.push(busy_until, Pending::Open(step as u32));
+            return self.wait_for(node, busy_until, Pending::Open(step as u32));
         }
         self.director.steps[step].began = true;
         let op = self.director.next_operation();
@@ -289,73 +271,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 let up: Vec<NodeId> = after.filter(|&node| self.cluster.is_up(node)).collect();
                 up.get(usize::from(count) % up.len().max(1)).copied()
             }
-        }
-    }
-
-    /// Takes a node down: what it held in memory is gone, and of what it had not synced a part.
-    pub(super) fn crash(&mut self, node: NodeId, losing: Losing, cause: EventId) {
-        self.cluster.slots[node.index()].down += 1;
-        // A node whose disk died while it started is not up, and crashes all the same.
-        if !self.cluster.is_up(node) && !self.around(node).disk.is_dead() {
-            return;
-        }
-        self.counters.crashes += u64::from(!self.cycling);
-        self.hash.word(self.now.nanos());
-        self.hash.word(8 << 40 | node.index() as u64);
-        let slot = &mut self.cluster.slots[node.index()];
-        (slot.node, slot.role) = (None, Role::None);
-        slot.incarnation += 1;
-        let incarnation = slot.incarnation;
-        let now = self.now;
-        let around = self.around(node);
-        around.timers.forget();
-        around.busy_until = now;
-        let bits = around.disk.crash_bits(incarnation);
-        let loss = around.disk.crash(&mut Draw::from_value(bits), losing == Losing::Unsynced);
-        self.counters.unsynced_lost += u64::from(loss.changes > 0 && !self.cycling);
-        self.hash.word(loss.bytes);
-        let event = match loss.changes {
-            0 => self.record(EventKind::Crash, Some(node), cause, None, format_args!("")),
-            n => self.record(
-                EventKind::Crash,
-                Some(node),
-                cause,
-                None,
-                format_args!("loses {n} unsynced writes"),
-            ),
-        };
-        self.around(node).last_event = event;
-        let seen = Seen { event, time: self.now, node, what: What::Crashed, effects: &[], died: false };
-        if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
-            self.end_with(Verdict::Violated(violation), event);
-        }
-    }
-
-    /// The node's disk has died under it at a storage call.
-    pub(super) fn crash_at_call(&mut self, node: NodeId, cause: EventId) {
-        let steps = self.script.steps.iter().zip(&mut self.director.steps);
-        let mut losing = Losing::Some;
-        for (step, state) in steps.filter(|(_, state)| state.armed == Some(node)) {
-            (state.armed, state.unmet) = (None, false);
-            state.crashed = Some(node);
-            if let Action::Crash { losing: told, .. } = step.action {
-                losing = told;
-            }
-            // One crash, however many steps asked for it: each holds the node down until it ends.
-            self.cluster.slots[node.index()].down += 1;
-        }
-        self.cluster.slots[node.index()].down -= 1;
-        self.crash(node, losing, cause);
-    }
-
-    /// One crash interval of a node ends; it starts when none is left.
-    pub(super) fn restart(&mut self, node: NodeId, cause: EventId) {
-        let slot = &mut self.cluster.slots[node.index()];
-        debug_assert!(slot.down > 0, "an interval that ends had begun");
-        slot.down -= 1;
-        if slot.down == 0 && self.verdict.is_none() {
-            self.counters.restarts += u64::from(!self.cycling);
-            self.boot(node, cause);
         }
     }
 

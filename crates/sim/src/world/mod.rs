@@ -1,33 +1,43 @@
 //! The world: runs the nodes of a script, event by event, and shows every step to a monitor.
 //!
 //! One seed in a straight line: [`World::run`] takes event after event from the queue, `step` lets the node act,
-//! `route` sends what it sent, `director` opens and closes the steps of the script, `phases` settles and cycles.
+//! `route` sends what it sent and `tamper` sees it arrive, `director` knows which steps of the script are open, `faults`
+//! opens and closes them with `processes` and `topology`, `phases` settles and cycles.
 
 mod claims;
 mod director;
 mod faults;
 mod phases;
+mod processes;
 mod record;
 mod route;
 mod step;
+mod tamper;
+mod topology;
 
+use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::digest::Digester;
 use crate::disk::{Disk, Ticket};
 use crate::draw::{Key, Keys, Site};
-use crate::effects::{NodeDraws, Outbox};
+use crate::effects::{Fuse, NodeDraws, Outbox};
+use crate::fault::{Fault, FaultSet};
 use crate::id::{NodeId, SERVERS_MAX, SLOTS};
 use crate::monitor::Monitor;
 use crate::names::{Names, WINDOW_LOG2};
+use crate::network::{Network, Shape};
 use crate::node::Node;
 use crate::queue::Queue;
-use crate::script::{Network, Script};
+use crate::ratio::Ratio;
+use crate::script::Script;
 use crate::time::{Span, Time};
 use crate::timers::Timers;
 use crate::trace::{EventId, Trace};
 use crate::verdict::{Counters, DiskFile, Limit, Outcome, Verdict};
 pub use claims::CLAIM_RULES;
 use director::Director;
+use tamper::Kept;
+use topology::Blame;
 
 /// A message under way.
 struct Packet<N: Node> {
@@ -73,8 +83,19 @@ enum Pending<N: Node> {
 /// What the world keeps for one node besides the node.
 struct Surroundings<N: Node> {
     disk: Disk,
-    /// Until when its disk keeps it from handling anything else.
+    /// Until when it handles nothing else, because of its disk or its slowness; for ever while its process is stopped.
     busy_until: Time,
+    /// What has come while its process was stopped.
+    parked: Vec<Pending<N>>,
+    /// How much time each input takes.
+    slowness: Option<Slowness>,
+    clock: Clock,
+    /// The step that decides about the rate of its clock.
+    clock_step: Option<usize>,
+    /// After which effects it crashes.
+    fuse: Fuse,
+    /// The options it has instead of those of the run, by place in the list of the world.
+    rolled: Option<usize>,
     timers: Timers<N::Timer>,
     draws: NodeDraws,
     names: Names,
@@ -82,6 +103,14 @@ struct Surroundings<N: Node> {
     /// When it last became leader, as a count of such moments.
     led: u64,
     last_event: EventId,
+}
+
+/// How a step of the script slows a node down.
+#[derive(Clone, Copy, Debug)]
+struct Slowness {
+    step: usize,
+    low: Span,
+    high: Span,
 }
 
 /// A cluster of nodes with everything around them.
@@ -94,6 +123,16 @@ pub struct World<N: Node, M: Monitor<N>> {
     cluster: Cluster<N>,
     around: Vec<Option<Surroundings<N>>>,
     network: Network,
+    /// Whether the network changes messages where they arrive.
+    tampers: bool,
+    /// Copies that come some elections later.
+    kept: Vec<Kept<N>>,
+    /// For each link why it is cut, by sender and receiver.
+    blame: Vec<Blame>,
+    /// Other options for servers that come back from a step, by position of the step.
+    rolls: Vec<(usize, N::Options)>,
+    /// Faults without effect.
+    without: FaultSet,
     director: Director<N>,
     outbox: Outbox<N>,
     hash: Digester,
@@ -122,6 +161,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             around[node.index()] = Some(Surroundings {
                 disk: Disk::new(budget.disk_of(node, script.disk), keys.key(Site::DISK, entity)),
                 busy_until: Time::ZERO,
+                parked: Vec::new(),
+                slowness: None,
+                clock: Clock::new(),
+                clock_step: None,
+                fuse: Fuse::default(),
+                rolled: None,
                 timers: Timers::new(keys.key(Site::TIMER, entity)),
                 draws: NodeDraws::new(keys.key(Site::NODE, entity)),
                 names: Names::new(),
@@ -131,7 +176,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             });
         }
         Ok(World {
+            tampers: script.network.corrupt != Ratio::NEVER || script.network.misdeliver != Ratio::NEVER,
             network: script.network,
+            kept: Vec::new(),
+            blame: vec![Blame::NONE; SLOTS * SLOTS],
+            rolls: Vec::new(),
+            without: FaultSet::NONE,
             outbox: Outbox::new(script.limits.steps, record),
             script: script.clone(),
             options,
@@ -151,6 +201,31 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         })
     }
 
+    /// Lets a server that comes back from a step have these options, see [`Script::rolls`].
+    pub fn roll(&mut self, step: usize, options: N::Options) {
+        self.rolls.push((step, options));
+    }
+
+    /// Takes the effect from some kinds of faults: they are drawn and do nothing. For tests of what counts them.
+    #[must_use]
+    pub fn without(mut self, faults: FaultSet) -> Self {
+        self.without = faults;
+        let shaped = [(Shape::LongTail, Fault::LongTail), (Shape::Bimodal, Fault::Bimodal)];
+        if shaped.iter().any(|&(shape, fault)| shape == self.network.shape && faults.has(fault)) {
+            self.network.shape = Shape::Uniform;
+        }
+        self.around.iter_mut().flatten().for_each(|around| around.disk.leave_out(faults));
+        self
+    }
+
+    /// Counts a fault where it takes effect, unless its effect is taken from it.
+    #[inline]
+    fn bite(&mut self, fault: Fault) -> bool {
+        let has_effect = !self.without.has(fault);
+        self.counters.bites[fault] += u64::from(has_effect);
+        has_effect
+    }
+
     /// Runs to the end: faults, settling, power cycle, settling again.
     pub fn run(mut self) -> Outcome {
         self.run_phases();
@@ -164,7 +239,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.now = deadline.max(self.now);
                 return;
             };
-            debug_assert!(at >= self.now, "time does not go back");
+            assert!(at >= self.now, "time does not go back");
             self.now = at;
             self.handle(pending);
             self.check_limits();
@@ -202,7 +277,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         if until <= self.now {
             return Some(pending);
         }
-        self.queue.push(until, pending);
+        self.wait_for(node, until, pending);
         None
     }
 
@@ -234,6 +309,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     fn finish(mut self) -> Outcome {
         self.record_final_states();
         self.around.iter().flatten().for_each(|around| self.counters.disks.add(around.disk.counts()));
+        self.counters.count_disks();
         let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
         Outcome {
             verdict: self.verdict.unwrap_or(Verdict::Pass),
@@ -251,7 +327,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// Servers, by position.
     fn server_ids(&self) -> impl Iterator<Item = NodeId> + use<N, M> {
-        debug_assert!(self.cluster.servers <= SERVERS_MAX);
+        assert!(self.cluster.servers <= SERVERS_MAX);
         self.cluster.servers()
     }
 }

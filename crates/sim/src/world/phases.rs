@@ -1,10 +1,13 @@
 //! The course of a run: faults, settling, power cycle, settling again.
 
 use super::World;
+use crate::action::{Action, Losing};
 use crate::id::NodeId;
 use crate::monitor::{Monitor, Phase, Progress};
+use crate::network::{Network, Shape};
 use crate::node::Node;
-use crate::script::{Action, Losing, Network, Ratio, Trigger};
+use crate::ratio::Ratio;
+use crate::script::Trigger;
 use crate::time::Time;
 use crate::trace::{EventId, EventKind};
 use crate::verdict::Verdict;
@@ -53,11 +56,17 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.director.stop_waiting();
         for around in self.around.iter_mut().flatten() {
             around.disk.heal();
+            around.clock.heal();
         }
+        self.kept.clear();
+        self.tampers = false;
         let delay_high = self.network.delay_high.min(self.script.settle.delay_high);
         self.network = Network {
             delay_low: self.network.delay_low.min(delay_high),
             delay_high,
+            shape: Shape::Uniform,
+            corrupt: Ratio::NEVER,
+            misdeliver: Ratio::NEVER,
             loss: Ratio::NEVER,
             duplicate: Ratio::NEVER,
             reorder: Ratio::NEVER,

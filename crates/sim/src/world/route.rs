@@ -1,20 +1,18 @@
 //! The network: what becomes of a message between its sender and its receiver.
 
+use super::tamper::hits;
 use super::{Packet, Pending, World};
 use crate::digest::{Digest, Digester};
-use crate::draw::{Draw, fold, scale, spread};
+use crate::draw::{Draw, fold, scale};
+use crate::fault::Fault;
 use crate::id::{Link, NodeId};
 use crate::monitor::Monitor;
+use crate::network::{Network, Shape};
 use crate::node::{Message, Node};
-use crate::script::{Condition, Ratio};
+use crate::ratio::Ratio;
+use crate::target::Condition;
 use crate::time::Span;
 use crate::trace::{EventId, EventKind};
-
-/// Whether 16 random bits fall into a share.
-#[inline]
-fn hits(bits: u64, share: Ratio) -> bool {
-    (bits as u16) < share.0
-}
 
 impl<N: Node, M: Monitor<N>> World<N, M> {
     /// A node sends: one 64-bit draw, addressed by the message's name, decides loss and delay.
@@ -25,19 +23,17 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let digest = digester.short() ^ (from.index() as u64) << 8 ^ u64::from(message.kind().code);
         self.hash.word(digest.rotate_right(to.index() as u32));
         let bits = self.name_draw(from, to, &message);
-        let mut delay =
-            Span::from_nanos(spread(bits, self.network.delay_low.nanos(), self.network.delay_high.nanos()));
-        if hits(bits >> 16, self.network.reorder) {
-            self.counters.reordered += 1;
+        let mut delay = self.delay(bits);
+        if hits(bits >> 16, self.network.reorder) && self.bite(Fault::Reorder) {
             let more = scale(fold(bits, 0x9e37_79b9_7f4a_7c15), self.network.reorder_window.nanos() + 1);
             delay = delay + Span::from_nanos(more);
         }
         let mut fate = Fate::Goes;
-        if hits(bits, self.network.loss) {
+        if hits(bits, self.network.loss) && self.bite(Fault::Loss) {
             fate = Fate::Lost;
         }
         if self.director.bends_messages() {
-            delay = self.bend(from, to, &message, (bits, digest), delay, &mut fate, cause);
+            delay = delay + self.bend(from, to, &message, bits, &mut fate);
         }
         if !self.cluster.is_open(Link { from, to }) {
             fate = Fate::Cut;
@@ -50,20 +46,17 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 }
                 event
             }
-            Fate::Lost => {
-                self.counters.dropped += 1;
-                self.record_message(
-                    EventKind::Drop,
-                    Some(from),
-                    cause,
-                    from,
-                    to,
-                    &message,
-                    "lost by the network",
-                )
-            }
+            Fate::Lost => self.record_message(
+                EventKind::Drop,
+                Some(from),
+                cause,
+                from,
+                to,
+                &message,
+                "lost by the network",
+            ),
             Fate::Cut => {
-                self.counters.cut += 1;
+                self.count_cut(Link { from, to });
                 self.record_message(EventKind::Cut, Some(from), cause, from, to, &message, "the link is cut")
             }
         };
@@ -79,6 +72,20 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 _ => None,
             });
         }
+    }
+
+    /// How long a message is under way, if nothing else happens to it.
+    #[inline]
+    fn delay(&mut self, bits: u64) -> Span {
+        let Network { delay_low: low, delay_high: high, shape, .. } = self.network;
+        let (nanos, is_slow) = shape.delay(bits, low.nanos(), high.nanos());
+        if is_slow {
+            let fault = if shape == Shape::LongTail { Fault::LongTail } else { Fault::Bimodal };
+            if !self.bite(fault) {
+                return low;
+            }
+        }
+        Span::from_nanos(nanos)
     }
 
     /// The draw that belongs to the message's name: link, kind, content, incarnation of the sender, occurrence.
@@ -97,7 +104,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     pub(super) fn arrive(&mut self, packet: Packet<N>) -> Option<Packet<N>> {
         let (from, to) = (packet.from, packet.to);
         if !self.cluster.is_open(Link { from, to }) {
-            self.counters.cut += 1;
+            self.count_cut(Link { from, to });
             self.record_message(
                 EventKind::Cut,
                 Some(to),
@@ -111,7 +118,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         }
         let packet = if self.director.holds() { self.hold_packet(packet)? } else { packet };
         if !self.cluster.is_up(to) {
-            self.counters.undeliverable += 1;
+            self.counters.bites[Fault::Undeliverable] += 1;
             self.record_message(
                 EventKind::Down,
                 None,
@@ -126,48 +133,27 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         // Decided here and not at sending: a copy meets the partitions of its own time.
         if !packet.copy && self.network.duplicate != Ratio::NEVER {
             let mut draw = Draw::from_value(packet.bits);
-            if hits(draw.bits(), self.network.duplicate)
-                && let Some(message) = packet.message.duplicate()
-            {
+            if hits(draw.bits(), self.network.duplicate) {
                 let delay = draw.within(self.network.delay_low.nanos(), self.network.delay_high.nanos());
-                self.copy(&packet, message, Span::from_nanos(delay));
+                self.copy(&packet, Fault::Duplicate, Span::from_nanos(delay));
             }
         }
-        Some(packet)
+        if self.tampers || self.director.tampers() { self.tamper(packet) } else { Some(packet) }
     }
 
-    /// Puts a second copy of a packet on its way.
-    fn copy(&mut self, packet: &Packet<N>, message: N::Message, delay: Span) {
-        self.counters.duplicated += 1;
-        let Packet { from, to, bits, digest, sent, cause, .. } = *packet;
-        let copy = Packet { from, to, message, bits, digest, sent, cause, copy: true };
-        self.queue.push(self.now + delay, Pending::Packet(copy));
-    }
-
-    /// Applies the steps that single messages out. Gives the delay.
-    #[expect(clippy::too_many_arguments, reason = "everything the network knows about a message")]
-    fn bend(
-        &mut self,
-        from: NodeId,
-        to: NodeId,
-        message: &N::Message,
-        (bits, digest): (u64, u64),
-        mut delay: Span,
-        fate: &mut Fate,
-        cause: EventId,
-    ) -> Span {
+    /// Applies the steps that single messages out. Gives the additional delay.
+    fn bend(&mut self, from: NodeId, to: NodeId, message: &N::Message, bits: u64, fate: &mut Fate) -> Span {
         let subject = self.subject_of(from, to, message);
-        let bent = self.director.bend(&subject, fold(bits, 0xe703_7ed1_a0b4_28db));
-        delay = delay + bent.delay;
-        if bent.lost {
+        let bent = self.director.bend(&subject, message.size_bytes(), fold(bits, 0xe703_7ed1_a0b4_28db));
+        if bent.lost.is_some_and(|fault| self.bite(fault)) {
             *fate = Fate::Lost;
         }
-        if let Some(after) = bent.copy_after
-            && let Some(copy) = message.duplicate()
-        {
-            self.counters.duplicated += 1;
-            let packet = Packet { from, to, message: copy, bits, digest, sent: self.now, cause, copy: true };
-            self.queue.push(self.now + delay + after, Pending::Packet(packet));
+        let mut delay = Span::ZERO;
+        if bent.delay > Span::ZERO && self.bite(Fault::SlowLink) {
+            delay = bent.delay;
+        }
+        if bent.jitter > Span::ZERO && self.bite(Fault::Jitter) {
+            delay = delay + bent.jitter;
         }
         delay
     }

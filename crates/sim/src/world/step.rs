@@ -3,11 +3,13 @@
 use super::{Packet, Pending, World};
 use crate::disk::Ticket;
 use crate::effects::{Effect, Effects};
+use crate::fault::Fault;
 use crate::id::NodeId;
 use crate::monitor::{Monitor, Seen, What};
 use crate::node::{Boot, Input, Kind, Message, Node, OpId, Role, Timer};
-use crate::panics::{Fault, guard};
-use crate::script::{Condition, Target};
+use crate::panics::{Breakdown, guard};
+use crate::target::Condition;
+use crate::target::Target;
 use crate::time::{LocalTime, Span, Time};
 use crate::timers::Due;
 use crate::trace::{EventId, EventKind};
@@ -47,9 +49,17 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// An entry of a timer comes up.
     pub(super) fn timer_due(&mut self, node: NodeId, place: u32, generation: u32, cause: EventId) {
         let now = self.now;
-        match self.around(node).timers.due(place, generation, now) {
+        let around = self.around(node);
+        let steady = around.clock.steady(now);
+        match around.timers.due(place, generation, steady) {
             Due::Stale => {}
-            Due::Later(at) => self.queue.push(at, Pending::Timer { node, place, generation, cause }),
+            Due::Later(deadline) => match around.clock.when(deadline) {
+                Some(at) => self.queue.push(at, Pending::Timer { node, place, generation, cause }),
+                None => {
+                    around.timers.unqueue(place);
+                    self.bite(Fault::ClockFreeze);
+                }
+            },
             Due::Fires(timer) => {
                 if self.director.holds() && self.hold_timer(node, timer, cause) {
                     return;
@@ -61,6 +71,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     pub(super) fn fire(&mut self, node: NodeId, timer: N::Timer, cause: EventId) {
         self.counters.timers += 1;
+        if self.around(node).clock.runs_false() {
+            self.counters.bites[Fault::ClockRate] += 1;
+        }
         self.hash.word(self.now.nanos());
         self.hash.word(1 << 40 | u64::from(timer.code()) << 8 | node.index() as u64);
         let event = self.record_timer(EventKind::Timer, node, timer, cause);
@@ -93,7 +106,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// A node starts, for the first time or again.
     pub(super) fn boot(&mut self, node: NodeId, cause: EventId) {
-        debug_assert!(!self.cluster.is_up(node), "a node starts once");
+        assert!(!self.cluster.is_up(node), "a node starts once");
         self.hash.word(self.now.nanos());
         self.hash.word(3 << 40 | node.index() as u64);
         let incarnation = self.cluster.incarnation(node);
@@ -116,11 +129,11 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let dead = self.around(node).disk.is_dead();
         self.around(node).last_event = event;
         match fault {
-            Some(Fault::Exhausted) => {
+            Some(Breakdown::Exhausted) => {
                 self.end_with(Verdict::Exhausted { limit: Limit::Steps, node: Some(node) }, event);
             }
             // What a node does after its disk has died under it is nobody's business.
-            Some(Fault::Panicked { message, location }) if !dead => {
+            Some(Breakdown::Panicked { message, location }) if !dead => {
                 self.end_with(Verdict::Crashed { node, message, location }, event);
             }
             _ => {
@@ -137,15 +150,18 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             }
         }
         if self.around(node).disk.is_dead() && self.verdict.is_none() {
-            self.crash_at_call(node, event);
+            self.crash_in_step(node, event);
         }
     }
 
     /// Calls the node, with its hands on its own surroundings.
-    fn act(&mut self, node: NodeId, input: Option<Input<N>>) -> Option<Fault> {
+    fn act(&mut self, node: NodeId, input: Option<Input<N>>) -> Option<Breakdown> {
         let window = self.window();
-        let now = LocalTime::from_nanos(self.now.nanos());
         let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
+        let now: LocalTime = around.clock.read(self.now);
+        if let Some(fault) = around.clock.take_jump() {
+            self.counters.bites[fault] += 1;
+        }
         around.disk.set_now(self.now);
         self.outbox.effects.clear();
         self.outbox.steps = 0;
@@ -154,7 +170,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             disk: &mut around.disk,
             outbox: &mut self.outbox,
             draws: &mut around.draws,
+            fuse: &mut around.fuse,
             window,
+        };
+        let options = match around.rolled {
+            Some(place) => &self.rolls[place].1,
+            None => &self.options,
         };
         let slot = &mut self.cluster.slots[node.index()];
         let result = match input {
@@ -169,7 +190,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                     clients: self.cluster.clients,
                     incarnation: slot.incarnation,
                     now,
-                    options: &self.options,
+                    options,
                 };
                 guard(|| N::boot(&boot, &mut fx)).map(|state| slot.node = Some(state))
             }
@@ -185,6 +206,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             self.counters.leader_changes += 1;
             let led = self.counters.leader_changes;
             self.around(node).led = led;
+            if !self.kept.is_empty() {
+                self.release_kept();
+            }
         }
         (before, after)
     }
@@ -225,9 +249,18 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 Effect::Send { to, message } => self.send(node, to, message, event),
                 Effect::SetTimer { timer, low, high } => {
                     let (now, window) = (self.now, self.window());
-                    let queued = self.around(node).timers.set(timer, now, window, low, high);
-                    if let Some((at, place, generation)) = queued {
-                        self.queue.push(at, Pending::Timer { node, place, generation, cause: event });
+                    let around = self.around(node);
+                    let steady = around.clock.steady(now);
+                    if let Some((deadline, place, generation)) =
+                        around.timers.set(timer, steady, window, low, high)
+                    {
+                        match around.clock.when(deadline) {
+                            Some(at) => {
+                                let pending = Pending::Timer { node, place, generation, cause: event };
+                                self.queue.push(at, pending);
+                            }
+                            None => around.timers.unqueue(place),
+                        }
                     }
                 }
                 Effect::CancelTimer(timer) => self.around(node).timers.cancel(timer),
@@ -248,12 +281,14 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let now = self.now;
         let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
         let busy = around.disk.take_busy();
-        if busy > Span::ZERO {
-            around.busy_until = now + busy;
+        if busy > Span::ZERO || around.slowness.is_some() {
+            self.stay_busy(node, busy);
         }
+        let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
         if around.disk.has_asked() {
             let incarnation = self.cluster.incarnation(node);
             for (ticket, delay) in around.disk.take_asked() {
+                self.counters.bites[Fault::SlowSync] += 1;
                 self.queue.push(now + delay, Pending::Sync { node, incarnation, ticket, cause: event });
             }
         }

@@ -35,6 +35,7 @@ pub enum Order {
     Flood,
     Write(u64),
     Draw,
+    Time,
 }
 
 impl fmt::Display for Order {
@@ -132,7 +133,7 @@ impl Node for Toy {
         let file = fx.disk().open("counter");
         // Nothing is dirty yet: a failure would lose nothing.
         let _ = fx.disk().sync(file);
-        let bytes = fx.disk().read(file);
+        let bytes = fx.disk().load(file).unwrap_or_default();
         let counter = bytes.last_chunk().map_or(0, |last: &[u8; 8]| u64::from_le_bytes(*last));
         fx.note(format_args!("counter {counter}"));
         fx.set_timer(Clockwork::Beat, Span::from_millis(1), Span::from_millis(3));
@@ -145,7 +146,7 @@ impl Node for Toy {
         Toy { id: boot.id, servers: boot.servers, heard: Vec::new(), counter, leads: false, file }
     }
 
-    fn handle(&mut self, _: LocalTime, input: Input<Toy>, fx: &mut Effects<'_, Toy>) {
+    fn handle(&mut self, now: LocalTime, input: Input<Toy>, fx: &mut Effects<'_, Toy>) {
         match input {
             Input::Deliver { from, message: Word::Ping(x) } => {
                 self.heard.push((from, x));
@@ -154,7 +155,7 @@ impl Node for Toy {
             Input::Deliver { from, message: Word::Pong(x) } => self.heard.push((from, 100 + x)),
             Input::Timeout(Clockwork::Beat) => self.beat(fx),
             Input::Timeout(Clockwork::Ready(_)) => fx.mark("ready"),
-            Input::Command { op, command } => self.obey(op, command, fx),
+            Input::Command { op, command } => self.obey(now, op, command, fx),
             Input::Synced(_) | Input::SyncFailed(_) => {}
         }
     }
@@ -182,14 +183,16 @@ impl Node for Toy {
             "panic" => Ok(Order::Panic),
             "flood" => Ok(Order::Flood),
             "draw" => Ok(Order::Draw),
-            _ => (text.strip_prefix("write ").and_then(|x| x.parse().ok()).map(Order::Write))
-                .ok_or_else(|| format!("`{text}` is no order: ping, lead, panic, flood, draw or write N")),
+            "time" => Ok(Order::Time),
+            _ => (text.strip_prefix("write ").and_then(|x| x.parse().ok()).map(Order::Write)).ok_or_else(
+                || format!("`{text}` is no order: ping, lead, panic, flood, draw, time or write N"),
+            ),
         }
     }
 }
 
 impl Toy {
-    fn obey(&mut self, op: OpId, order: Order, fx: &mut Effects<'_, Toy>) {
+    fn obey(&mut self, now: LocalTime, op: OpId, order: Order, fx: &mut Effects<'_, Toy>) {
         match order {
             Order::Ping => self.beat(fx),
             Order::Lead => {
@@ -202,10 +205,12 @@ impl Toy {
             },
             Order::Write(x) => {
                 let file = self.file;
-                fx.disk().append(file, &x.to_le_bytes()).unwrap();
-                fx.disk().sync(file).unwrap();
-                fx.reply(op, u64Text(x));
+                let appended = fx.disk().append(file, &x.to_le_bytes());
+                if appended.and_then(|()| fx.disk().sync(file)).is_ok() {
+                    fx.reply(op, u64Text(x));
+                }
             }
+            Order::Time => fx.reply(op, u64Text(now.nanos())),
             Order::Draw => {
                 let x = fx.draw(draw::name_hash("wish"), 0, 1_000_000);
                 fx.reply(op, u64Text(x));

@@ -218,6 +218,7 @@ impl Log {
 }
 
 /// An entry as the write-ahead log keeps it.
+#[inline]
 fn written(entry: &Entry) -> whitewater_wal::Entry {
     whitewater_wal::Entry {
         index: entry.index,
@@ -228,6 +229,7 @@ fn written(entry: &Entry) -> whitewater_wal::Entry {
 }
 
 /// An entry as the core knows it.
+#[inline]
 fn read(entry: &whitewater_wal::Entry) -> Entry {
     let kind = match entry.kind {
         0 => EntryKind::Normal,
@@ -265,7 +267,9 @@ impl Storage for Log {
             return Err(StorageError::Unavailable);
         }
         let (start, mut size_bytes) = (into.len(), 0);
-        for entry in self.wal.entries(low, high).map(read) {
+        let entries = self.wal.entries(low, high).map(read);
+        into.reserve(entries.len());
+        for entry in entries {
             size_bytes += entry.encoded_size_bytes();
             if size_bytes > size_max_bytes && into.len() > start {
                 break;

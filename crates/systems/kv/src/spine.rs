@@ -74,7 +74,7 @@ impl Spine {
     /// Adds an entry, cutting off what was there and behind it.
     pub(crate) fn write(&mut self, entry: &Entry) {
         let before = entry.index - 1;
-        debug_assert!(before <= self.last(), "entries leave a gap in the log");
+        assert!(before <= self.last(), "entries leave a gap in the log");
         self.log.truncate(before);
         let content = mix(entry.term << 2 | entry.kind as u64, word(&entry.data));
         let chain = mix(self.log.last().chain, content);

@@ -2,8 +2,8 @@
 
 use whitewater_kv::{KV, SPECS};
 use whitewater_sim::{
-    Action, Condition, Draw, EventKind, Losing, NodeId, Options, Outcome, Pattern, Ratio, Role, Script, Span,
-    Step, System, Target, Time, Trigger, Verdict,
+    Action, Condition, Draw, EventKind, Fault, Losing, NodeId, Options, Outcome, Pattern, Ratio, Role,
+    Script, Span, Step, System, Target, Time, Trigger, Verdict,
 };
 
 fn n(number: usize) -> NodeId {
@@ -364,7 +364,7 @@ fn faults_of_every_kind_break_no_rule() {
         let outcome = KV.run(&wild(seed), &Options::new(), false).unwrap();
         assert_eq!(outcome.verdict, Verdict::Pass, "seed {seed}");
         crashes += outcome.counters.crashes;
-        lost += outcome.counters.unsynced_lost;
+        lost += outcome.counters.bites[Fault::UnsyncedLost];
         acknowledged += outcome.figures.acknowledged_writes;
     }
     assert!(crashes > 100 && lost > 30 && acknowledged > 1_000, "{crashes} {lost} {acknowledged}");

@@ -1,5 +1,6 @@
 //! What a node may be told, and what it answers.
 
+use crate::raft::Mode;
 use std::fmt;
 use whitewater_sim::{Digest, Digester, NodeId};
 
@@ -12,6 +13,12 @@ pub enum Command {
     Campaign,
     /// Write this at once if you lead, and again each time you begin to lead.
     LeadWith(String),
+    /// Stand for election because somebody wants you to lead.
+    Promote,
+    /// Lead no more, in the same term.
+    Resign,
+    /// Take part in elections like this from now on.
+    Mode(Mode),
 }
 
 /// What a node answers.
@@ -23,11 +30,13 @@ pub enum Reply {
     NoLeader(Option<NodeId>),
     /// The election is called.
     Standing,
+    /// It is done.
+    Done,
     /// It will not be done, for this reason.
     Refused(&'static str),
 }
 
-const FORMS: &str = "`propose x=1`, `campaign` or `lead-with x=1`";
+const FORMS: &str = "`propose x=1`, `campaign`, `promote`, `resign`, `mode voter` or `lead-with x=1`";
 
 impl Command {
     /// Reads a command.
@@ -41,6 +50,14 @@ impl Command {
             "propose" if is_row => Ok(Command::Propose(rest.to_owned())),
             "lead-with" if is_row => Ok(Command::LeadWith(rest.to_owned())),
             "campaign" if text == "campaign" => Ok(Command::Campaign),
+            "promote" if text == "promote" => Ok(Command::Promote),
+            "resign" if text == "resign" => Ok(Command::Resign),
+            "mode" => match rest {
+                "off" => Ok(Command::Mode(Mode::Off)),
+                "voter" => Ok(Command::Mode(Mode::Voter)),
+                "candidate" => Ok(Command::Mode(Mode::Candidate)),
+                _ => Err(format!("a mode is off, voter or candidate: {FORMS}")),
+            },
             "propose" | "lead-with" => Err(format!("`{verb}` takes one word to write: {FORMS}")),
             _ => Err(format!("`{text}` is no command: {FORMS}")),
         }
@@ -53,6 +70,11 @@ impl fmt::Display for Command {
             Command::Propose(row) => write!(f, "propose {row}"),
             Command::Campaign => f.write_str("campaign"),
             Command::LeadWith(row) => write!(f, "lead-with {row}"),
+            Command::Promote => f.write_str("promote"),
+            Command::Resign => f.write_str("resign"),
+            Command::Mode(Mode::Off) => f.write_str("mode off"),
+            Command::Mode(Mode::Voter) => f.write_str("mode voter"),
+            Command::Mode(Mode::Candidate) => f.write_str("mode candidate"),
         }
     }
 }
@@ -64,6 +86,7 @@ impl fmt::Display for Reply {
             Reply::NoLeader(Some(leader)) => write!(f, "refused, the leader is {leader}"),
             Reply::NoLeader(None) => f.write_str("refused, no leader is known"),
             Reply::Standing => f.write_str("stands for election"),
+            Reply::Done => f.write_str("done"),
             Reply::Refused(why) => write!(f, "refused, {why}"),
         }
     }
@@ -76,6 +99,7 @@ impl Digest for Reply {
             Reply::NoLeader(leader) => 2 << 32 | leader.map_or(0, |node| 1 + node.index() as u64),
             Reply::Standing => 3 << 32,
             Reply::Refused(_) => 4 << 32,
+            Reply::Done => 5 << 32,
         });
     }
 }
@@ -86,14 +110,24 @@ mod tests {
 
     #[test]
     fn a_command_reads_back_as_it_is_written() {
-        for text in ["propose x=1", "campaign", "lead-with settled=1"] {
+        for text in ["propose x=1", "campaign", "lead-with settled=1", "promote", "resign", "mode voter"] {
             assert_eq!(Command::parse(text).unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn what_is_no_command_is_refused_with_those_there_are() {
-        for text in ["", "propose", "propose ", "propose x y", "campaign now", "elect"] {
+        for text in [
+            "",
+            "propose",
+            "propose ",
+            "propose x y",
+            "campaign now",
+            "elect",
+            "mode",
+            "mode king",
+            "resign now",
+        ] {
             assert!(Command::parse(text).unwrap_err().contains("`campaign`"), "{text}");
         }
     }

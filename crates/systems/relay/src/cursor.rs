@@ -20,10 +20,11 @@ impl Cursor {
         Cursor { position: 0, sent: vclock }
     }
 
-    /// The next rows for `subscriber`, without its own and without what it is taken to have. Empty at the end of the log.
-    pub fn take(&mut self, log: &[Row], subscriber: NodeId) -> Vec<Row> {
+    /// The next rows for `subscriber`, without its own and without what it is taken to have, up to one that may not be sent
+    /// yet. Empty there and at the end of the log.
+    pub fn take(&mut self, log: &[Row], subscriber: NodeId, may_send: impl Fn(&Row) -> bool) -> Vec<Row> {
         let mut rows = Vec::new();
-        while let Some(row) = log.get(self.position).filter(|_| rows.len() < ROWS_MAX) {
+        while let Some(row) = log.get(self.position).filter(|row| rows.len() < ROWS_MAX && may_send(row)) {
             self.position += 1;
             if row.origin != subscriber && row.lsn > self.sent.get(row.origin) {
                 self.sent.follow(row.origin, row.lsn);
@@ -43,7 +44,7 @@ mod tests {
     }
 
     fn taken(cursor: &mut Cursor, log: &[Row]) -> Vec<(usize, u32)> {
-        cursor.take(log, NodeId::server(2)).iter().map(|r| (r.origin.position(), r.lsn)).collect()
+        cursor.take(log, NodeId::server(2), |_| true).iter().map(|r| (r.origin.position(), r.lsn)).collect()
     }
 
     #[test]

@@ -60,7 +60,7 @@ mod tests {
     use crate::vclock::Vclock;
 
     fn body() -> Body {
-        Body::Ack(Vclock::default())
+        Body::Ack(Vclock::default(), None)
     }
 
     #[test]

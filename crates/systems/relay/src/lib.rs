@@ -26,6 +26,14 @@
 //! | e | the kept broadcast does not start the cursor again | nothing: it goes out before the first row of its connection, so there is nothing to send again |
 //! | f | the place to start again from is not set before the first acknowledgement | `cursor-restarted-from-nothing`, then `rows-repeated`: rows are sent a second time and skipped. Logs are never cut here, so nothing worse follows. `drop` has it as well |
 //!
+//! # What later releases brought
+//!
+//! Options, all of them off in the release that is modelled. `queue` makes writes wait for a quorum in the synchronous
+//! [`queue`], which a leader claims with a row of its term; with it go terms in acknowledgements, relays that tell a term
+//! before its claim, votes that are judged again behind a write, and rows that are accepted from anybody. `witness` keeps a
+//! node from calling an election while somebody sees the leader, `fencing` makes a leader without a quorum of connections
+//! resign, `split-vote` ends an election that nobody can win. [`bug`] names the guards that can be left out of all that.
+//!
 //! # What was simplified
 //!
 //! Lost datagrams are not repeated: a loss breaks the connection, which a real stream would do only if it lasts. An
@@ -34,6 +42,8 @@
 //! timeout is an option: what was a tenth of five seconds there would be less than one way of a message here.
 
 pub mod applier;
+pub mod bug;
+pub mod census;
 pub mod command;
 pub mod cursor;
 pub mod inbound;
@@ -42,6 +52,7 @@ pub mod message;
 pub mod monitor;
 pub mod node;
 pub mod outlet;
+pub mod queue;
 pub mod raft;
 pub mod record;
 pub mod relay;

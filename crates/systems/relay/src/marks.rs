@@ -65,6 +65,12 @@ marks! {
     DEAF_SUBSCRIBER = "relay-ended-for-lack-of-acks",
     /// A subscriber came back while its old relay was still there.
     REPLACED = "relay-replaced",
+    /// A leader was asked for a write before it had claimed the queue.
+    NOT_CLAIMED = "written-before-claimed",
+    /// A leader heard of a later term by an acknowledgement.
+    TERM_BY_ACK = "term-by-acknowledgement",
+    /// A leader resigned because it was connected to no quorum.
+    FENCED = "leader-fenced",
     /// A failed sync made a node start again from its disk.
     SYNC_FAILED = "started-again-after-failed-sync",
 }

@@ -16,6 +16,8 @@ pub struct Announcement {
     pub state: Role,
     /// What it has, said by candidates only.
     pub vclock: Option<Vclock>,
+    /// Whether it sees the leader; only where that is asked.
+    pub sees_leader: Option<bool>,
 }
 
 /// What a datagram says.
@@ -31,8 +33,8 @@ pub enum Body {
     Rows(Vec<Row>),
     /// The relay shows that it is there.
     Heartbeat,
-    /// The subscriber says what it has.
-    Ack(Vclock),
+    /// The subscriber says what it has, and in which term it is where that is asked.
+    Ack(Vclock, Option<u64>),
     /// There is no such connection (any more).
     Reset {
         /// Whether the source says so, or the subscriber.
@@ -84,7 +86,7 @@ impl Body {
             },
             Body::Rows(_) => 5,
             Body::Heartbeat => 6,
-            Body::Ack(_) => 7,
+            Body::Ack(..) => 7,
             Body::Reset { .. } => 8,
         }
     }
@@ -106,7 +108,7 @@ impl whitewater_sim::Message for Message {
 
     fn key(&self) -> u64 {
         match &self.body {
-            Body::Subscribe(vclock) | Body::Ack(vclock) => vclock.short(),
+            Body::Subscribe(vclock) | Body::Ack(vclock, _) => vclock.short(),
             Body::SubscribeReply(announcement) | Body::Announce(announcement) => announcement.short(),
             Body::Rows(rows) => {
                 let mut digester = Digester::default();
@@ -121,12 +123,15 @@ impl whitewater_sim::Message for Message {
     }
 
     fn term(&self) -> Option<u64> {
-        self.body.announcement().map(|announcement| announcement.term)
+        match &self.body {
+            Body::Ack(_, term) => *term,
+            body => body.announcement().map(|announcement| announcement.term),
+        }
     }
 
     fn size_bytes(&self) -> u32 {
         let body = match &self.body {
-            Body::Subscribe(_) | Body::Ack(_) => 64,
+            Body::Subscribe(_) | Body::Ack(..) => 64,
             Body::SubscribeReply(_) | Body::Announce(_) => 96,
             Body::Rows(rows) => rows.iter().map(|row| 16 + row.text.len() as u32).sum(),
             Body::Heartbeat | Body::Reset { .. } => 0,
@@ -146,6 +151,9 @@ impl Digest for Announcement {
         if let Some(vclock) = &self.vclock {
             vclock.digest(digester);
         }
+        if let Some(sees) = self.sees_leader {
+            digester.word(u64::from(sees));
+        }
     }
 }
 
@@ -154,7 +162,11 @@ impl Digest for Message {
         digester.word(u64::from(self.connection) << 32 | u64::from(self.number));
         digester.word(u64::from(self.body.code()));
         match &self.body {
-            Body::Subscribe(vclock) | Body::Ack(vclock) => vclock.digest(digester),
+            Body::Subscribe(vclock) => vclock.digest(digester),
+            Body::Ack(vclock, term) => {
+                vclock.digest(digester);
+                term.iter().for_each(|&term| digester.word(term));
+            }
             Body::SubscribeReply(announcement) | Body::Announce(announcement) => {
                 announcement.digest(digester);
             }
@@ -185,10 +197,11 @@ impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(KINDS[self.body.code() as usize])?;
         match &self.body {
-            Body::Subscribe(vclock) | Body::Ack(vclock) => write!(f, " vclock {vclock}"),
+            Body::Subscribe(vclock) | Body::Ack(vclock, None) => write!(f, " vclock {vclock}"),
+            Body::Ack(vclock, Some(term)) => write!(f, " term {term} vclock {vclock}"),
             Body::SubscribeReply(announcement) => write!(f, " {announcement}"),
             // The kind says what the sender is.
-            Body::Announce(Announcement { term, vote, state, vclock }) => {
+            Body::Announce(Announcement { term, vote, state, vclock, .. }) => {
                 write!(f, " term {term}")?;
                 match (state, vote, vclock) {
                     (Role::Leader, ..) => Ok(()),
@@ -221,7 +234,7 @@ mod tests {
     fn announce(state: Role) -> Message {
         let vote = Some(NodeId::server(0));
         let vclock = (state == Role::Candidate).then(Vclock::default);
-        let body = Body::Announce(Announcement { term: 2, vote, state, vclock });
+        let body = Body::Announce(Announcement { term: 2, vote, state, vclock, sees_leader: None });
         Message { connection: 7, number: 3, body }
     }
 

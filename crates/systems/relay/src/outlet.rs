@@ -115,7 +115,7 @@ mod tests {
     use whitewater_sim::Role;
 
     fn broadcast(term: u64) -> Announcement {
-        Announcement { term, vote: None, state: Role::Follower, vclock: None }
+        Announcement { term, vote: None, state: Role::Follower, vclock: None, sees_leader: None }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Decisions go by what is volatile, broadcasts by what is durable. While a write is in progress the node is a follower
 //! and its timer stands still. One worker writes and broadcasts; broadcasts coalesce, each is the whole present state.
 
+use crate::bug::{Bug, Planted};
+use crate::census::Census;
 use crate::message::Announcement;
 use crate::vclock::Vclock;
 use std::fmt;
@@ -28,6 +30,21 @@ pub enum TimerOrder {
     Death,
     /// Go off after the election timeout with a random shift: nobody has won.
     ElectionEnd,
+    /// Go off after a random shift only: nobody can win any more.
+    Split,
+}
+
+/// What later releases do differently; nothing of it in the release that is modelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Later {
+    /// A vote for another node is judged again when everything written before it is durable.
+    pub judges_votes_twice: bool,
+    /// No election is called while somebody is known to see the leader.
+    pub asks_witnesses: bool,
+    /// A split election is called again early.
+    pub notices_splits: bool,
+    /// The bug planted in it, if any.
+    pub planted: Planted,
 }
 
 /// What the worker has to do.
@@ -102,15 +119,30 @@ pub struct Raft {
     is_broadcast_scheduled: bool,
     timer: Option<TimerOrder>,
     elections: u64,
+    later: Later,
+    census: Census,
+    /// What the node had that it means to vote for, until that vote is durable, and whether what was written before the vote
+    /// is durable.
+    wanted: Option<(Vclock, bool)>,
+    /// Whether the split of this term was noticed.
+    is_split: bool,
+    /// Whether somebody has promoted it by hand and it has not won yet.
+    is_promoting: bool,
 }
 
 impl Raft {
     /// As it stands after a start, with what was durable. `servers` counts all of them, whatever their modes.
     pub fn start(id: NodeId, mode: Mode, servers: usize, term: u64, vote: Option<NodeId>) -> Raft {
+        let quorum = whitewater_check::majority(servers) as u32;
         Raft {
+            later: Later::default(),
+            census: Census::new(servers, quorum, Planted::default()),
+            wanted: None,
+            is_split: false,
+            is_promoting: false,
             id,
             mode,
-            quorum: whitewater_check::majority(servers) as u32,
+            quorum,
             durable_term: term,
             durable_vote: vote,
             term,
@@ -125,6 +157,11 @@ impl Raft {
             timer: (mode == Mode::Candidate).then_some(TimerOrder::Death),
             elections: 0,
         }
+    }
+
+    /// The same with what later releases do differently, and another quorum.
+    pub fn with(self, later: Later, quorum: u32, servers: usize) -> Raft {
+        Raft { later, quorum, census: Census::new(servers, quorum, later.planted), ..self }
     }
 
     /// The term it acts in.
@@ -197,6 +234,14 @@ impl Raft {
         loop {
             if self.is_write_in_progress {
                 if !self.is_fully_on_disk() {
+                    if self.waits_before_voting() {
+                        // Behind this write everything is durable that was written before: then the vote is judged again.
+                        return Work::Write { term: self.term, vote: self.vote_before() };
+                    }
+                    self.judge_again(vclock);
+                    if self.is_fully_on_disk() {
+                        continue;
+                    }
                     return Work::Write { term: self.term, vote: self.vote };
                 }
                 self.settle();
@@ -215,6 +260,12 @@ impl Raft {
     pub fn written(&mut self, term: u64, vote: Option<NodeId>) {
         assert!(self.is_write_in_progress, "only an ordered write comes back");
         assert!(term >= self.durable_term, "terms on disk do not go back");
+        let is_barrier = self.wanted.is_some() && vote != self.vote;
+        if let Some(wanted) = &mut self.wanted
+            && is_barrier
+        {
+            *wanted = (wanted.0, true);
+        }
         (self.durable_term, self.durable_vote) = (term, vote);
         // What is durable is visible, and it has changed.
         self.is_broadcast_scheduled = true;
@@ -230,14 +281,26 @@ impl Raft {
             vote: self.durable_vote,
             state: self.state,
             vclock: (self.state == Role::Candidate).then_some(*vclock),
+            sees_leader: self.later.asks_witnesses.then(|| self.says_it_sees()),
         }
     }
 
     /// The timer went off. Nothing comes of one that was stopped: a held timer may be let go too late.
     pub fn timeout(&mut self) {
-        if self.mode == Mode::Candidate && self.state != Role::Leader && !self.is_write_in_progress {
-            self.begin_election();
+        if !self.watches() || self.state == Role::Leader || self.is_write_in_progress {
+            return;
         }
+        if self.later.asks_witnesses {
+            self.lose_sight();
+            if self.mode != Mode::Candidate {
+                return;
+            }
+            if self.census.has_witness() || !self.census.reaches_quorum() {
+                self.timer = Some(TimerOrder::Death);
+                return;
+            }
+        }
+        self.begin_election();
     }
 
     /// Somebody asks for an election, with this node for a candidate. Says why not, if not.
@@ -254,7 +317,10 @@ impl Raft {
 
     /// `source` shows that it is there. Only the leader counts.
     pub fn heartbeat(&mut self, source: NodeId) {
-        let waits = self.mode == Mode::Candidate && self.state != Role::Leader;
+        if self.leader == Some(source) {
+            self.census.sees_leader(self.id, true);
+        }
+        let waits = self.watches() && self.state != Role::Leader;
         if waits && self.leader == Some(source) && !self.is_write_in_progress {
             self.timer = Some(TimerOrder::Death);
         }
@@ -269,6 +335,18 @@ impl Raft {
         }
         if said.term > self.term {
             self.schedule_new_term(said.term);
+            if self.is_promoting && self.later.planted.is(Bug::PromoteForever) {
+                self.begin_election();
+                return Some(Skipped::Outdated);
+            }
+            self.is_promoting = false;
+        }
+        if let Some(sees) = said.sees_leader {
+            self.census.sees_leader(source, sees);
+        }
+        if let Some(vote) = said.vote {
+            self.census.chose(source, vote);
+            self.notice_split();
         }
         let mut skipped = None;
         if let Some(vote) = said.vote {
@@ -280,7 +358,12 @@ impl Raft {
         if said.state != Role::Leader {
             if self.leader == Some(source) {
                 // It has resigned. Only a candidate clears it by a new term.
+                assert!(
+                    !self.later.planted.is(Bug::ResignDuringWrite) || !self.is_write_in_progress,
+                    "a leader resigns only while nothing is written"
+                );
                 self.leader = None;
+                self.census.sees_leader(self.id, false);
                 if self.mode == Mode::Candidate {
                     self.begin_election();
                 }
@@ -315,6 +398,7 @@ impl Raft {
             return Some(Skipped::Refused);
         }
         self.schedule_new_vote(vote);
+        self.wanted = self.later.judges_votes_twice.then_some((candidate_has, false));
         None
     }
 
@@ -337,6 +421,8 @@ impl Raft {
     fn settle(&mut self) {
         self.is_write_in_progress = false;
         if self.mode != Mode::Candidate {
+            self.timer =
+                (self.watches() && self.leader.is_some()).then_some(TimerOrder::Death).or(self.timer);
             return;
         }
         if self.leader.is_some() {
@@ -345,6 +431,7 @@ impl Raft {
             if self.quorum == 1 { self.become_leader() } else { self.become_candidate() }
         } else if self.durable_vote.is_some() {
             self.timer = Some(TimerOrder::ElectionEnd);
+            self.notice_split();
         } else {
             self.schedule_new_vote(self.id);
         }
@@ -360,6 +447,9 @@ impl Raft {
         assert!(term > self.term, "terms do not go back");
         self.term = term;
         self.vote = None;
+        self.wanted = None;
+        self.census.new_term();
+        self.is_split = false;
         self.leader = None;
         self.state = Role::Follower;
         self.pause_and_dump();
@@ -369,6 +459,8 @@ impl Raft {
     fn schedule_new_vote(&mut self, vote: NodeId) {
         assert!(self.vote.is_none() && self.leader.is_none(), "a vote is free only once in a term");
         self.vote = Some(vote);
+        self.wanted = None;
+        self.census.chose(self.id, vote);
         self.state = Role::Follower;
         self.pause_and_dump();
     }
@@ -393,6 +485,7 @@ impl Raft {
             self.votes = 1 << self.id.position();
         }
         self.state = Role::Leader;
+        self.is_promoting = false;
         self.leader = Some(self.id);
         self.timer = Some(TimerOrder::Stop);
         self.is_broadcast_scheduled = true;
@@ -401,13 +494,17 @@ impl Raft {
     fn follow_leader(&mut self, leader: NodeId) {
         assert!(self.state != Role::Leader, "a leader follows nobody");
         self.state = Role::Follower;
+        self.is_promoting = false;
         self.leader = Some(leader);
-        if !self.is_write_in_progress && self.mode == Mode::Candidate {
+        self.census.sees_leader(self.id, true);
+        if !self.is_write_in_progress && self.watches() {
             self.timer = Some(TimerOrder::Death);
         }
         self.is_broadcast_scheduled = true;
     }
 }
+
+mod later;
 
 #[cfg(test)]
 #[path = "raft_tests.rs"]

@@ -28,7 +28,7 @@ fn run_with(raft: &mut Raft, vclock: &Vclock) -> Option<Announcement> {
 
 fn says(term: u64, vote: Option<usize>, state: Role) -> Announcement {
     let vclock = (state == Role::Candidate).then(Vclock::default);
-    Announcement { term, vote: vote.map(node), state, vclock }
+    Announcement { term, vote: vote.map(node), state, vclock, sees_leader: None }
 }
 
 fn ahead() -> Vclock {

@@ -72,6 +72,10 @@ pub struct Relay {
     pub to_tx: VecDeque<ToTx>,
     /// Whether the timer of the queue to tx is set.
     pub is_tx_woken: bool,
+    /// The highest term that was told on this connection.
+    pub sent_term: u64,
+    /// Whether the timer for new rows is set.
+    pub are_rows_woken: bool,
 }
 
 impl Relay {
@@ -92,6 +96,8 @@ impl Relay {
             is_relay_woken: false,
             to_tx: VecDeque::new(),
             is_tx_woken: false,
+            sent_term: 0,
+            are_rows_woken: false,
         }
     }
 
@@ -114,6 +120,7 @@ impl Relay {
         self.to_tx.clear();
         self.is_relay_woken = false;
         self.is_tx_woken = false;
+        self.are_rows_woken = false;
         self.outlet.disable()
     }
 

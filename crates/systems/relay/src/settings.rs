@@ -1,7 +1,8 @@
 //! The options of the system: what there is, what swarm plans draw, and the same as values.
 
+use crate::bug::Planted;
 use crate::outlet::NotReady;
-use crate::raft::Mode;
+use crate::raft::{Later, Mode};
 use whitewater_sim::{NodeId, OptionSpec, Options, Script, Span, Timing, Values};
 
 /// All options. Times are scaled down from those of a real deployment; what counts is how they compare with each other.
@@ -70,7 +71,34 @@ pub const OPTIONS: &[OptionSpec] = &[
         per_node: false,
         drawn: true,
     },
+    later(
+        "queue",
+        "Whether writes wait for a quorum: a queue with an owner, claimed in the term of its election.",
+    ),
+    later("witness", "Whether no election is called while somebody is known to see the leader."),
+    later("fencing", "Whether a leader that is connected to fewer than a quorum resigns."),
+    later("split-vote", "Whether an election that nobody can win any more is called again early."),
+    OptionSpec {
+        name: "quorum",
+        about: "How many nodes decide an election or confirm a write, as this node sees it; 0 for a majority.",
+        values: Values::Number { low: 0, high: 16 },
+        default: "0",
+        per_node: true,
+        drawn: false,
+    },
 ];
+
+/// Something that later releases brought. Without it the model is that of April 2021.
+const fn later(name: &'static str, about: &'static str) -> OptionSpec {
+    OptionSpec {
+        name,
+        about,
+        values: Values::Words(&["off", "on"]),
+        default: "off",
+        per_node: false,
+        drawn: false,
+    }
+}
 
 /// The options as values.
 #[derive(Clone, Debug)]
@@ -91,6 +119,18 @@ pub struct Settings {
     pub relay_start_high: Span,
     /// Longest wait in a queue between threads.
     pub queue_delay: Span,
+    /// Writes wait for a quorum.
+    pub queue: bool,
+    /// Elections wait until nobody sees the leader.
+    pub witness: bool,
+    /// A leader without a quorum of connections resigns.
+    pub fencing: bool,
+    /// A split election is called again early.
+    pub split_vote: bool,
+    /// How many nodes are a quorum, for each server, by position.
+    pub quorums: Vec<u32>,
+    /// The bug planted in it, if any.
+    pub planted: Planted,
 }
 
 impl Settings {
@@ -101,6 +141,13 @@ impl Settings {
             "off" => Mode::Off,
             "voter" => Mode::Voter,
             _ => Mode::Candidate,
+        };
+        let quorum = |position| {
+            let given = options.text_at(OPTIONS, "quorum", NodeId::server(position));
+            match given.parse::<u32>() {
+                Ok(0) | Err(_) => whitewater_check::majority(servers) as u32,
+                Ok(quorum) => quorum,
+            }
         };
         let election = span("election-timeout");
         let shift = election.times(options.number(OPTIONS, "election-shift")).part(100);
@@ -117,7 +164,28 @@ impl Settings {
             relay_start_low: span("relay-start-low"),
             relay_start_high: span("relay-start-high").max(span("relay-start-low")),
             queue_delay: span("queue-delay"),
+            queue: options.text(OPTIONS, "queue") == "on",
+            witness: options.text(OPTIONS, "witness") == "on",
+            fencing: options.text(OPTIONS, "fencing") == "on",
+            split_vote: options.text(OPTIONS, "split-vote") == "on",
+            quorums: (0..servers).map(quorum).collect(),
+            planted: Planted::named(options.planted()),
         }
+    }
+
+    /// What elections do differently from the release that is modelled.
+    pub fn later(&self) -> Later {
+        Later {
+            judges_votes_twice: self.queue,
+            asks_witnesses: self.witness,
+            notices_splits: self.split_vote,
+            planted: self.planted,
+        }
+    }
+
+    /// How many nodes are a quorum, as a server sees it.
+    pub fn quorum(&self, node: NodeId) -> u32 {
+        self.quorums[node.position()]
     }
 
     /// How far a server takes part in elections.

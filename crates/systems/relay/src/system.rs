@@ -1,5 +1,6 @@
 //! The system as campaigns see it.
 
+use crate::bug::IDS;
 use crate::command::Command;
 use crate::marks::MARKS;
 use crate::message::KINDS;
@@ -39,6 +40,14 @@ impl System for Relay {
 
     fn rules(&self) -> Vec<(&'static str, &'static str)> {
         RelayMonitor::rules()
+    }
+
+    fn bugs(&self) -> &'static [&'static str] {
+        IDS
+    }
+
+    fn quiet_bugs(&self) -> &'static [&'static str] {
+        IDS
     }
 
     fn marks(&self) -> &'static [&'static str] {

@@ -23,11 +23,23 @@ pub enum Timer {
     Silence(NodeId),
     /// A gap in what came from a source has not closed.
     Gap(NodeId),
+    /// A relay looks for new rows; only where rows and broadcasts take ways of their own.
+    Rows(NodeId),
 }
 
 /// Names of all timers; a timer's kind is its place here.
-pub const TIMERS: &[&str] =
-    &["election", "worker", "relay-ready", "to-relay", "to-tx", "heartbeat", "connect", "silence", "gap"];
+pub const TIMERS: &[&str] = &[
+    "election",
+    "worker",
+    "relay-ready",
+    "to-relay",
+    "to-tx",
+    "heartbeat",
+    "connect",
+    "silence",
+    "gap",
+    "rows",
+];
 
 impl Timer {
     fn place(self) -> (usize, Option<NodeId>) {
@@ -41,6 +53,7 @@ impl Timer {
             Timer::Connect(peer) => (6, Some(peer)),
             Timer::Silence(peer) => (7, Some(peer)),
             Timer::Gap(peer) => (8, Some(peer)),
+            Timer::Rows(peer) => (9, Some(peer)),
         }
     }
 }
@@ -77,6 +90,7 @@ mod tests {
             Timer::Connect,
             Timer::Silence,
             Timer::Gap,
+            Timer::Rows,
         ] {
             codes.extend(peers.map(|peer| make(peer).code()));
         }

@@ -21,8 +21,8 @@ pub enum Entry {
     Own {
         /// The row.
         row: Row,
-        /// Who asked for it.
-        op: OpId,
+        /// Who is told when it is durable.
+        op: Option<OpId>,
     },
     /// A row that came from `source`.
     Applied {
@@ -127,7 +127,7 @@ mod tests {
 
     fn own(lsn: u32) -> Entry {
         let row = Row { origin: NodeId::server(0), lsn, text: "x=1".into() };
-        Entry::Own { row, op: OpId(0) }
+        Entry::Own { row, op: Some(OpId(0)) }
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Server {
 
     /// Applies a committed entry and answers whoever waits for it.
     pub(super) fn apply(&mut self, entry: &Entry, fx: &mut Hands<'_>) {
-        debug_assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
+        assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
         let applied = self.machine.apply(&entry.data);
         self.applied = entry.index;
         let place = Place { term: entry.term, index: entry.index };

@@ -46,7 +46,13 @@ mod tests {
     const N2: NodeId = NodeId::server(1);
 
     fn passes(said: (u64, Option<NodeId>), durable: (u64, Option<NodeId>)) -> bool {
-        let said = Announcement { term: said.0, vote: said.1, state: Role::Follower, vclock: None };
+        let said = Announcement {
+            term: said.0,
+            vote: said.1,
+            state: Role::Follower,
+            vclock: None,
+            sees_leader: None,
+        };
         AnnouncedIsDurable.observe(N2, &said, durable).is_ok()
     }
 

@@ -3,6 +3,7 @@
 mod durable;
 mod needless;
 mod owed;
+mod queue;
 mod rows;
 mod safety;
 mod votes;
@@ -10,6 +11,7 @@ mod votes;
 pub use durable::AnnouncedIsDurable;
 pub use needless::NeedlessElection;
 pub use owed::{Debts, Owed};
+pub use queue::QueueRules;
 pub use rows::{RowsInOrder, RowsKept};
 pub use safety::Safety;
 pub use votes::VoteNeedsRows;
@@ -46,6 +48,18 @@ pub mod claims {
     /// See [`super::Debts`].
     pub const FOLLOWER_CATCHES_UP: Claim =
         ("follower-catches-up", "A live follower that is connected to the leader applies its rows.");
+    /// See [`super::QueueRules`].
+    pub const CONFIRMED_KEPT: Claim =
+        ("confirmed-kept", "A row that one node confirms is rolled back by none.");
+    /// See [`super::QueueRules`].
+    pub const TERM_BEFORE_CLAIM: Claim =
+        ("term-before-claim", "A node knows of a term before the queue is claimed in it.");
+    /// See [`super::QueueRules`].
+    pub const CLAIMED_BEFORE_WRITTEN: Claim =
+        ("claimed-before-written", "Only the owner of the queue writes what waits in it.");
+    /// See [`super::Debts`].
+    pub const QUEUE_DRAINS: Claim =
+        ("queue-drains", "Once faults are over, what waits in the queue is confirmed or rolled back.");
     /// See [`super::NeedlessElection`].
     pub const NO_NEEDLESS_ELECTION: Claim =
         ("no-needless-election", "Once faults are over, a node that hears its leader calls no election.");
@@ -58,6 +72,7 @@ pub struct RelayMonitor {
     safety: Safety,
     needless: NeedlessElection,
     debts: Debts,
+    queue: QueueRules,
     figures: Figures,
 }
 
@@ -69,6 +84,7 @@ impl RelayMonitor {
             safety: Safety::default(),
             needless: NeedlessElection::new(settings, script),
             debts: Debts::new(settings, script),
+            queue: QueueRules::default(),
             figures: Figures::default(),
         }
     }
@@ -87,6 +103,10 @@ impl RelayMonitor {
             claims::LEADER_ELECTED,
             claims::FOLLOWER_CATCHES_UP,
             claims::NO_NEEDLESS_ELECTION,
+            claims::CONFIRMED_KEPT,
+            claims::TERM_BEFORE_CLAIM,
+            claims::CLAIMED_BEFORE_WRITTEN,
+            claims::QUEUE_DRAINS,
         ]
     }
 
@@ -139,6 +159,7 @@ impl Monitor<RelayNode> for RelayMonitor {
         }
         self.needless.observe(seen, &change, view, cluster)?;
         self.debts.observe(node, &change, fresh, seen.time);
+        self.queue.observe(node, view, view.term(), fresh)?;
         Ok(())
     }
 

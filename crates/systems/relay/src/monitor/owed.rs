@@ -104,11 +104,25 @@ impl Debts {
             .iter()
             .copied()
             .find(|&node| cluster.view(node).is_some_and(|view| !view.vclock().covers(source.vclock())));
-        let Some(node) = behind else { return Owed::Paid };
+        let Some(node) = behind else { return self.queue(leader, core, now, cluster) };
         let since = self.began.max(self.stands[leader.index()]).max(self.stands[node.index()]);
         let waited = now.since(since);
         let violation = self.stranded(node, leader, waited, cluster);
         self.lags(violation, waited, now)
+    }
+
+    /// All have the same rows: nothing may wait in the queue any more, nor may it be claimed by somebody who leads no more.
+    fn queue(&mut self, leader: NodeId, core: &Core, now: Time, cluster: &Cluster<RelayNode>) -> Owed {
+        let term = cluster.view(leader).map_or(0, |view| view.term());
+        let is_open = |node: &NodeId| {
+            let queue = cluster.view(*node).and_then(|view| view.queue());
+            queue.is_some_and(|queue| queue.last_waiting().is_some() || queue.term() != term)
+        };
+        let Some(&node) = core.members.iter().find(|node| is_open(node)) else { return Owed::Paid };
+        let waited = now.since(self.began.max(self.stands[leader.index()]).max(self.stands[node.index()]));
+        let message = format!("rows wait in the queue of {node} for {}, and {leader} leads", rounded(waited));
+        let (rule, claim) = claims::QUEUE_DRAINS;
+        self.lags(Violation { rule, claim, message, node: Some(node), peer: Some(leader) }, waited, now)
     }
 
     /// A follower has lagged behind for so long.

@@ -122,7 +122,13 @@ mod tests {
 
         /// An announcement of a vote in a term, with that and nothing else on disk.
         fn votes(mut self, node: NodeId, term: u64, vote: NodeId) -> Run {
-            let said = Announcement { term, vote: Some(vote), state: Role::Follower, vclock: None };
+            let said = Announcement {
+                term,
+                vote: Some(vote),
+                state: Role::Follower,
+                vclock: None,
+                sees_leader: None,
+            };
             let seen = self.safety.announced(node, &said, Some((term, Some(vote))));
             self.note(seen)
         }
@@ -165,7 +171,8 @@ mod tests {
         assert_eq!(other.broken, Some("rows-in-order"));
 
         let mut early = Run::default();
-        let said = Announcement { term: 2, vote: None, state: Role::Follower, vclock: None };
+        let said =
+            Announcement { term: 2, vote: None, state: Role::Follower, vclock: None, sees_leader: None };
         let seen = early.safety.announced(N1, &said, Some((1, None)));
         assert_eq!(early.note(seen).broken, Some("announced-is-durable"));
     }

@@ -21,6 +21,7 @@ impl RelayNode {
             self.begin_to_lead();
         }
         self.flush(now, fx);
+        self.tend_queue(now, fx);
         self.obey_timer(fx);
         if self.raft.has_work() && self.worker == Worker::Idle {
             // A fiber that is woken runs in the next turn of the event loop.
@@ -84,9 +85,10 @@ impl RelayNode {
         fx.note(format_args!("{why}"));
     }
 
-    fn begin_to_lead(&mut self) {
-        if let Some((op, text)) = self.lead_with.clone() {
-            self.write_own(op, &text);
+    pub(super) fn begin_to_lead(&mut self) {
+        // With a queue it has to be claimed first.
+        if let Some((op, text)) = self.lead_with.clone().filter(|_| !self.settings.queue) {
+            self.write_own(Some(op), &text);
         }
     }
 
@@ -99,6 +101,11 @@ impl RelayNode {
             }
             Some(TimerOrder::ElectionEnd) => {
                 fx.set_timer(Timer::Election, self.settings.election_low, self.settings.election_high);
+            }
+            Some(TimerOrder::Split) => {
+                fx.note(format_args!("nobody can win this election any more"));
+                let shift = self.settings.election_high - self.settings.election_low;
+                fx.set_timer(Timer::Election, Span::ZERO, shift);
             }
             None => {}
         }

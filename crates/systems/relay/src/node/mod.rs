@@ -1,5 +1,6 @@
 //! A server: elections, a relay for each subscriber, an applier for each source, and the log.
 
+mod claiming;
 mod elections;
 mod show;
 mod source;
@@ -9,6 +10,7 @@ mod writing;
 use crate::applier::Applier;
 use crate::command::{Command, Reply};
 use crate::message::{Body, Message};
+use crate::queue::Queue;
 use crate::raft::Raft;
 use crate::relay::Relay;
 use crate::row::Row;
@@ -16,6 +18,7 @@ use crate::settings::Settings;
 use crate::timer::Timer;
 use crate::vclock::Vclock;
 use crate::wal::{Entry, Wal};
+use claiming::Claim;
 use std::collections::VecDeque;
 use std::fmt;
 use whitewater_sim::{Boot, Effects, Input, LocalTime, Node, NodeId, OpId, Role, SERVERS_MAX};
@@ -56,10 +59,15 @@ pub struct RelayNode {
     appliers: Vec<Applier>,
     /// What it writes each time it begins to lead.
     lead_with: Option<(OpId, String)>,
+    /// The synchronous queue, if there is one.
+    queue: Queue,
+    /// What it does with the queue as a leader.
+    claim: Claim,
 }
 
-/// What scripts may wait for: its term, and how many rows it has on disk.
-pub(crate) const FIGURES: &[&str] = &["term", "rows"];
+/// What scripts may wait for: its term, how many rows it has on disk, how many of them are confirmed, and the term in which
+/// the queue was claimed last.
+pub(crate) const FIGURES: &[&str] = &["term", "rows", "confirmed", "queue"];
 
 /// The hands of a node.
 type Fx<'a, 'b> = &'a mut Effects<'b, RelayNode>;
@@ -80,7 +88,13 @@ impl RelayNode {
             incarnation,
             connections: 0,
             generation: 0,
-            raft: Raft::start(id, settings.mode(id), servers, recovered.term, recovered.vote),
+            raft: Raft::start(id, settings.mode(id), servers, recovered.term, recovered.vote).with(
+                settings.later(),
+                settings.quorum(id),
+                servers,
+            ),
+            queue: Queue::new(settings.planted),
+            claim: Claim::default(),
             worker: Worker::Idle,
             wal,
             done: VecDeque::new(),
@@ -93,7 +107,10 @@ impl RelayNode {
             lead_with: None,
             settings,
         };
-        recovered.rows.into_iter().for_each(|row| node.keep(row));
+        for row in recovered.rows {
+            node.keep(row);
+        }
+        node.claim.seen = node.queue.fates().len();
         node.volatile_vclock = node.vclock;
         node
     }
@@ -104,12 +121,14 @@ impl RelayNode {
         }
     }
 
-    /// A row is durable.
-    fn keep(&mut self, row: Row) {
+    /// A row is durable. Says what there is to remark on it.
+    fn keep(&mut self, row: Row) -> Option<&'static str> {
         self.vclock.follow(row.origin, row.lsn);
         let chain = &mut self.chains[row.origin.index()];
         *chain = row.chain(*chain);
+        let remark = if self.settings.queue { self.queue.apply(&row) } else { None };
         self.log.push(row);
+        remark
     }
 
     /// The place of a peer among relays and appliers.
@@ -121,8 +140,8 @@ impl RelayNode {
         let place = self.place(from);
         match message.body {
             Body::Subscribe(vclock) => self.subscribed(place, message.connection, vclock, now, fx),
-            Body::Ack(vclock) => {
-                self.acknowledged(place, message.connection, message.number, vclock, now, fx);
+            Body::Ack(vclock, term) => {
+                self.acknowledged(place, message.connection, message.number, (vclock, term), now, fx);
             }
             Body::Reset { by_source: false } => self.reset_by_subscriber(place, message.connection, fx),
             _ => self.heard(place, message, now, fx),
@@ -140,12 +159,13 @@ impl RelayNode {
             Timer::Connect(peer) => self.connect_due(self.place(peer), now, fx),
             Timer::Silence(peer) => self.silence_due(self.place(peer), now, fx),
             Timer::Gap(peer) => self.gap_due(self.place(peer), fx),
+            Timer::Rows(peer) => self.rows_due(self.place(peer), fx),
         }
     }
 
     fn command(&mut self, op: OpId, command: Command, fx: Fx<'_, '_>) {
         match command {
-            Command::Propose(text) if self.raft.state() == Role::Leader => self.write_own(op, &text),
+            Command::Propose(text) if self.raft.state() == Role::Leader => self.propose(op, &text, fx),
             Command::Propose(_) => fx.reply(op, Reply::NoLeader(self.raft.leader())),
             Command::Campaign => fx.reply(
                 op,
@@ -155,10 +175,26 @@ impl RelayNode {
                 },
             ),
             Command::LeadWith(text) => {
-                if self.raft.state() == Role::Leader {
-                    self.write_own(op, &text);
-                }
                 self.lead_with = Some((op, text));
+                self.claim.led_with = 0;
+                if self.raft.state() == Role::Leader {
+                    self.begin_to_lead();
+                }
+            }
+            Command::Promote => fx.reply(
+                op,
+                match self.raft.promote() {
+                    Ok(()) => Reply::Standing,
+                    Err(why) => Reply::Refused(why),
+                },
+            ),
+            Command::Resign => {
+                let reply = if self.raft.resign() { Reply::Done } else { Reply::Refused("does not lead") };
+                fx.reply(op, reply);
+            }
+            Command::Mode(mode) => {
+                self.raft.set_mode(mode);
+                fx.reply(op, Reply::Done);
             }
         }
     }
@@ -205,6 +241,8 @@ impl Node for RelayNode {
         match name {
             "term" => Some(self.raft.term()),
             "rows" => Some(self.vclock.total()),
+            "confirmed" => Some(self.queue.confirmed_count()),
+            "queue" => Some(self.queue.term()),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! What a server shows of itself: to checks, and in words.
 
 use super::RelayNode;
+use crate::queue::Queue;
 use crate::raft::Mode;
 use crate::relay::Stage;
 use crate::vclock::Vclock;
@@ -66,6 +67,16 @@ impl RelayNode {
         self.appliers[self.place(source)].heard
     }
 
+    /// The synchronous queue, if there is one.
+    pub fn queue(&self) -> Option<&Queue> {
+        self.settings.queue.then_some(&self.queue)
+    }
+
+    /// Writes that it took on for the queue without owning it, in this life.
+    pub fn unclaimed_writes(&self) -> u32 {
+        self.claim.unclaimed
+    }
+
     pub(super) fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "term {}", self.raft.term())?;
         if let Some(vote) = self.raft.vote() {
@@ -76,6 +87,16 @@ impl RelayNode {
             None => f.write_str(", knows no leader")?,
         }
         write!(f, ", rows {}", self.vclock)?;
+        if self.settings.queue {
+            match self.queue.owner() {
+                Some(owner) => write!(f, ", queue of {owner} since term {}", self.queue.term())?,
+                None => f.write_str(", queue of nobody")?,
+            }
+            write!(f, ", {} confirmed", self.queue.confirmed_count())?;
+            if let Some((owner, lsn)) = self.queue.last_waiting() {
+                write!(f, ", waits for {owner}:{lsn}")?;
+            }
+        }
         let mut separator = ", relay to ";
         for relay in &self.relays {
             let stage = match relay.stage {

@@ -1,6 +1,7 @@
 //! The part of a server as a source: subscribers, their relays, broadcasts.
 
 use super::{Fx, RelayNode};
+use crate::bug::Bug;
 use crate::cursor::Cursor;
 use crate::marks;
 use crate::message::{Announcement, Body, Message};
@@ -38,6 +39,7 @@ impl RelayNode {
             NotReady::Drop | NotReady::Latch => Vclock::default(),
         };
         self.relays[place].begin(connection, vclock, received);
+        self.relays[place].sent_term = self.raft.durable_term();
         // Election state goes out directly: the relay does not exist yet.
         let reply = Body::SubscribeReply(self.raft.announcement(&self.vclock));
         self.send_on(place, reply, fx);
@@ -107,7 +109,10 @@ impl RelayNode {
     /// while it did not know the leader is sent again.
     fn pass_on(&mut self, place: usize, announcement: Announcement, fx: Fx<'_, '_>) {
         self.send_on(place, Body::Announce(announcement), fx);
-        if announcement.state == Role::Leader {
+        let relay = &mut self.relays[place];
+        relay.sent_term = relay.sent_term.max(announcement.term);
+        // Where rows of anybody are accepted, none has been skipped.
+        if announcement.state == Role::Leader && !self.settings.queue {
             let relay = &mut self.relays[place];
             fx.mark(match relay.received.covers(&relay.subscribed) {
                 true => marks::CURSOR_RESTART,
@@ -145,7 +150,9 @@ impl RelayNode {
     fn send_rows(&mut self, place: usize, fx: Fx<'_, '_>) {
         loop {
             let relay = &mut self.relays[place];
-            let rows = relay.cursor.take(&self.log, relay.subscriber);
+            let gate = if self.settings.queue { relay.sent_term } else { u64::MAX };
+            let gate = if self.settings.planted.is(Bug::RowsBeforeTerm) { u64::MAX } else { gate };
+            let rows = relay.cursor.take(&self.log, relay.subscriber, |row| row.claimed_term() <= gate);
             if rows.is_empty() {
                 return;
             }
@@ -182,10 +189,11 @@ impl RelayNode {
         place: usize,
         connection: u32,
         number: u32,
-        vclock: Vclock,
+        (vclock, term): (Vclock, Option<u64>),
         now: LocalTime,
         fx: Fx<'_, '_>,
     ) {
+        self.hear_term_of_ack(term, now, fx);
         let relay = &mut self.relays[place];
         if !relay.is_on(connection) {
             let subscriber = relay.subscriber;
@@ -194,6 +202,7 @@ impl RelayNode {
             relay.last_ack_number = number;
             relay.last_ack = now;
             relay.received = vclock;
+            self.count_early(term, now, fx);
         }
     }
 
@@ -232,6 +241,10 @@ impl RelayNode {
 
     /// Rows of `origin` are durable: relays look at the log.
     pub(super) fn wake_relays(&mut self, origin: NodeId, fx: Fx<'_, '_>) {
+        if self.settings.queue {
+            self.wake_rows(origin, fx);
+            return;
+        }
         for relay in &mut self.relays {
             if relay.stage == Stage::Streaming && relay.subscriber != origin && !relay.is_relay_woken {
                 relay.is_relay_woken = true;
@@ -240,9 +253,27 @@ impl RelayNode {
         }
     }
 
+    /// As [`RelayNode::wake_relays`], on a way of their own.
+    fn wake_rows(&mut self, origin: NodeId, fx: Fx<'_, '_>) {
+        for relay in &mut self.relays {
+            if relay.stage == Stage::Streaming && relay.subscriber != origin && !relay.are_rows_woken {
+                relay.are_rows_woken = true;
+                fx.set_timer(Timer::Rows(relay.subscriber), Span::ZERO, self.settings.queue_delay);
+            }
+        }
+    }
+
+    /// A relay looks for new rows.
+    pub(super) fn rows_due(&mut self, place: usize, fx: Fx<'_, '_>) {
+        self.relays[place].are_rows_woken = false;
+        if self.relays[place].stage == Stage::Streaming {
+            self.send_rows(place, fx);
+        }
+    }
+
     fn end_relay(&mut self, place: usize, fx: Fx<'_, '_>) -> Option<Announcement> {
         let relay = &mut self.relays[place];
-        for timer in [Timer::RelayReady, Timer::ToRelay, Timer::ToTx, Timer::Heartbeat] {
+        for timer in [Timer::RelayReady, Timer::ToRelay, Timer::ToTx, Timer::Heartbeat, Timer::Rows] {
             fx.cancel_timer(timer(relay.subscriber));
         }
         relay.end()

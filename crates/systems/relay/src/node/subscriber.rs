@@ -91,6 +91,7 @@ impl RelayNode {
         match body {
             Body::SubscribeReply(announcement) => {
                 self.appliers[place].link = Link::Following;
+                self.raft.connected(source, true);
                 fx.cancel_timer(Timer::Connect(source));
                 let patience = self.settings.start_patience();
                 fx.set_timer(Timer::Silence(source), patience, patience);
@@ -109,7 +110,7 @@ impl RelayNode {
                 self.see_relay(place, fx);
                 self.acknowledge(place, fx);
             }
-            Body::Subscribe(_) | Body::Ack(_) | Body::Reset { .. } => {
+            Body::Subscribe(_) | Body::Ack(..) | Body::Reset { .. } => {
                 unreachable!("subscribers say that, and a reset is no part of what is said in order")
             }
         }
@@ -129,7 +130,7 @@ impl RelayNode {
     /// relay has moved on, they do not come again on this connection by themselves.
     fn apply(&mut self, place: usize, rows: Vec<Row>, fx: Fx<'_, '_>) {
         let source = self.appliers[place].source;
-        if !self.raft.allows_rows_of(source) {
+        if !self.settings.queue && !self.raft.allows_rows_of(source) {
             fx.mark(marks::ROWS_REJECTED);
             let count = rows.len();
             let plural = if count == 1 { "" } else { "s" };
@@ -141,7 +142,8 @@ impl RelayNode {
             }
             return;
         }
-        if self.raft.mode() == Mode::Off && self.raft.leader() != Some(source) {
+        let anybody = self.settings.queue || self.raft.mode() == Mode::Off;
+        if anybody && self.raft.leader() != Some(source) {
             fx.mark(marks::ROWS_FROM_ANYBODY);
         }
         let mut repeated = false;
@@ -159,7 +161,8 @@ impl RelayNode {
         let applier = &mut self.appliers[place];
         if applier.link == Link::Following {
             let number = applier.next_ack();
-            let (connection, body) = (applier.connection, Body::Ack(self.vclock));
+            let term = self.settings.queue.then(|| self.raft.durable_term());
+            let (connection, body) = (applier.connection, Body::Ack(self.vclock, term));
             fx.send(applier.source, Message { connection, number, body });
         }
     }
@@ -220,5 +223,7 @@ impl RelayNode {
         fx.cancel_timer(Timer::Gap(applier.source));
         let pause = self.settings.heartbeat;
         fx.set_timer(Timer::Connect(applier.source), pause.part(2), pause);
+        let source = applier.source;
+        self.disconnected(source, fx);
     }
 }

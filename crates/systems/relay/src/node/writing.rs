@@ -10,10 +10,11 @@ use whitewater_sim::{LocalTime, NodeId, OpId};
 
 impl RelayNode {
     /// Writes a row of its own.
-    pub(super) fn write_own(&mut self, op: OpId, text: &str) {
+    pub(super) fn write_own(&mut self, op: Option<OpId>, text: &str) -> u32 {
         let lsn = self.volatile_vclock.get(self.id) + 1;
         self.volatile_vclock.follow(self.id, lsn);
         self.wal.push(Entry::Own { row: Row { origin: self.id, lsn, text: text.into() }, op });
+        lsn
     }
 
     /// Writes a row of `source`, unless it has it or is writing it.
@@ -38,7 +39,9 @@ impl RelayNode {
             match entry {
                 Entry::Election { term, vote } => self.election_written(term, vote, fx),
                 Entry::Own { row, op } => {
-                    fx.reply(op, Reply::Written(row.lsn));
+                    if let Some(op) = op {
+                        fx.reply(op, Reply::Written(row.lsn));
+                    }
                     self.written(row, fx);
                 }
                 Entry::Applied { row, source } => {
@@ -57,7 +60,9 @@ impl RelayNode {
     fn written(&mut self, row: Row, fx: Fx<'_, '_>) {
         let origin = row.origin;
         fx.note(format_args!("row {row} is durable"));
-        self.keep(row);
+        if let Some(remark) = self.keep(row) {
+            fx.note(format_args!("{remark}"));
+        }
         self.wake_relays(origin, fx);
     }
 
@@ -69,7 +74,7 @@ impl RelayNode {
         fx.cancel_timer(Timer::Worker);
         for relay in &self.relays {
             let peer = relay.subscriber;
-            for timer in [Timer::RelayReady, Timer::ToRelay, Timer::ToTx, Timer::Heartbeat] {
+            for timer in [Timer::RelayReady, Timer::ToRelay, Timer::ToTx, Timer::Heartbeat, Timer::Rows] {
                 fx.cancel_timer(timer(peer));
             }
             for timer in [Timer::Connect, Timer::Silence, Timer::Gap] {

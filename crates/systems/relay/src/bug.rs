@@ -1,0 +1,87 @@
+//! Planted bugs: guards that later releases brought, each of which can be left out by its id.
+//!
+//! Without the feature `mutants` the type has no values a run could have, and every guard compiles to what it would be
+//! without this file.
+
+/// One removed guard. The number is that of the issue or change in which the original was mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// A relay sends the row that claims the queue in a term before it has told that term (gh-6754).
+    RowsBeforeTerm,
+    /// A vote is not judged again once everything written before it is durable (gh-7253).
+    EarlyVote,
+    /// An acknowledgement is counted before the term that comes with it is looked at (gh-7253).
+    AckBeforeTerm,
+    /// A leader takes on writes before it has claimed the queue (gh-12333).
+    WritesBeforeClaim,
+    /// A claim of the queue leaves what it does not confirm waiting instead of rolling it back (gh-5445).
+    NoRollback,
+    /// A leader that resigns while another node writes its election state trips over an assertion (gh-6129).
+    ResignDuringWrite,
+    /// A candidate that is made a voter while it writes its election state trips over an assertion (gh-8169).
+    ModeDuringWrite,
+    /// A connection to the leader that breaks calls an election, whoever else can be reached (gh-8433).
+    ElectionOnDisconnect,
+    /// A node without elections goes on saying that it sees a leader (gh-12018).
+    BlindWitness,
+    /// An election counts as split although somebody can still win with exactly a quorum (gh-8698).
+    SplitTooSoon,
+    /// A node that is promoted by hand calls the next election as soon as it hears of another term.
+    PromoteForever,
+}
+
+/// Ids with their bugs.
+#[cfg(feature = "mutants")]
+const TABLE: [(&str, Bug); 11] = [
+    ("gh-6754", Bug::RowsBeforeTerm),
+    ("gh-7253-early-vote", Bug::EarlyVote),
+    ("gh-7253-ack-before-term", Bug::AckBeforeTerm),
+    ("gh-12333", Bug::WritesBeforeClaim),
+    ("gh-5445", Bug::NoRollback),
+    ("gh-6129", Bug::ResignDuringWrite),
+    ("gh-8169", Bug::ModeDuringWrite),
+    ("gh-8433", Bug::ElectionOnDisconnect),
+    ("gh-12018", Bug::BlindWitness),
+    ("gh-8698", Bug::SplitTooSoon),
+    ("promote-for-ever", Bug::PromoteForever),
+];
+
+/// Ids of the bugs that can be planted.
+#[cfg(feature = "mutants")]
+pub(crate) const IDS: &[&str] = &{
+    let mut ids = [""; TABLE.len()];
+    let mut at = 0;
+    while at < TABLE.len() {
+        ids[at] = TABLE[at].0;
+        at += 1;
+    }
+    ids
+};
+
+/// Ids of the bugs that can be planted: none in a build without them.
+#[cfg(not(feature = "mutants"))]
+pub(crate) const IDS: &[&str] = &[];
+
+/// The bug a node was given, if any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Planted(Option<Bug>);
+
+impl Planted {
+    /// The bug with that id.
+    #[cfg(feature = "mutants")]
+    pub(crate) fn named(id: Option<&str>) -> Planted {
+        Planted(id.and_then(|id| TABLE.iter().find(|(known, _)| *known == id)).map(|(_, bug)| *bug))
+    }
+
+    /// None, in a build without bugs.
+    #[cfg(not(feature = "mutants"))]
+    pub(crate) fn named(_: Option<&str>) -> Planted {
+        Planted(None)
+    }
+
+    /// Whether this guard is left out.
+    #[inline]
+    pub(crate) fn is(self, bug: Bug) -> bool {
+        cfg!(feature = "mutants") && self.0 == Some(bug)
+    }
+}

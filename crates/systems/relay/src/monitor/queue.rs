@@ -1,0 +1,136 @@
+//! The synchronous queue: what is confirmed stays, terms come before claims, and only an owner writes.
+
+use super::claims;
+use crate::node::RelayNode;
+use crate::queue::{Fate, Queue};
+use std::collections::BTreeMap;
+use whitewater_sim::{NodeId, SLOTS, Violation};
+
+/// What is known of the queue over all nodes.
+#[derive(Debug)]
+pub struct QueueRules {
+    /// What was decided about a row first, and where.
+    decided: BTreeMap<(usize, u32), (bool, NodeId)>,
+    /// How many fates of each node were looked at.
+    seen: Vec<usize>,
+    /// How many writes without a claim each node had.
+    unclaimed: Vec<u32>,
+}
+
+impl Default for QueueRules {
+    fn default() -> QueueRules {
+        QueueRules { decided: BTreeMap::new(), seen: vec![0; SLOTS], unclaimed: vec![0; SLOTS] }
+    }
+}
+
+impl QueueRules {
+    /// Looks at the queue of a node after an event; `fresh` if the node started with it.
+    ///
+    /// # Errors
+    /// The rule that is broken.
+    pub fn observe(
+        &mut self,
+        node: NodeId,
+        view: &RelayNode,
+        term: u64,
+        fresh: bool,
+    ) -> Result<(), Violation> {
+        let Some(queue) = view.queue() else { return Ok(()) };
+        if fresh {
+            self.seen[node.index()] = 0;
+            self.unclaimed[node.index()] = 0;
+        }
+        self.terms(node, queue, term)?;
+        self.writes(node, view.unclaimed_writes())?;
+        self.fates(node, queue.fates())
+    }
+
+    fn terms(&self, node: NodeId, queue: &Queue, term: u64) -> Result<(), Violation> {
+        if queue.term() <= term {
+            return Ok(());
+        }
+        let message =
+            format!("{node} has the queue as claimed in term {}, and is in term {term}", queue.term());
+        Err(violation(claims::TERM_BEFORE_CLAIM, node, queue.owner(), message))
+    }
+
+    fn writes(&mut self, node: NodeId, unclaimed: u32) -> Result<(), Violation> {
+        let before = std::mem::replace(&mut self.unclaimed[node.index()], unclaimed);
+        if unclaimed <= before {
+            return Ok(());
+        }
+        let message = format!("{node} takes on a write and does not own the queue");
+        Err(violation(claims::CLAIMED_BEFORE_WRITTEN, node, None, message))
+    }
+
+    fn fates(&mut self, node: NodeId, fates: &[Fate]) -> Result<(), Violation> {
+        let from = std::mem::replace(&mut self.seen[node.index()], fates.len());
+        for fate in &fates[from..] {
+            let row = (fate.owner.index(), fate.lsn);
+            let (confirmed, by) = *self.decided.entry(row).or_insert((fate.confirmed, node));
+            if confirmed == fate.confirmed {
+                continue;
+            }
+            let word = |confirmed| if confirmed { "confirms" } else { "rolls back" };
+            let message = format!(
+                "{node} {} row {} of {}, which {by} {}",
+                word(fate.confirmed),
+                fate.lsn,
+                fate.owner,
+                word(confirmed)
+            );
+            return Err(violation(claims::CONFIRMED_KEPT, node, Some(by), message));
+        }
+        Ok(())
+    }
+}
+
+fn violation((rule, claim): claims::Claim, node: NodeId, peer: Option<NodeId>, message: String) -> Violation {
+    Violation { rule, claim, message, node: Some(node), peer }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bug::Planted;
+    use crate::row::Row;
+
+    const N1: NodeId = NodeId::server(0);
+    const N2: NodeId = NodeId::server(1);
+
+    fn queue(rows: &[(NodeId, u32, &str)]) -> Queue {
+        let mut queue = Queue::new(Planted::default());
+        for &(origin, lsn, text) in rows {
+            queue.apply(&Row { origin, lsn, text: text.into() });
+        }
+        queue
+    }
+
+    #[test]
+    fn a_row_that_is_confirmed_here_and_rolled_back_there_is_found() {
+        let begun = [(N1, 1, "promote 1"), (N1, 2, "sync x=1")];
+        let confirmed = queue(&[&begun[..], &[(N1, 3, "confirm n1:2")]].concat());
+        let rolled_back = queue(&[&begun[..], &[(N2, 1, "promote 2 n1:0")]].concat());
+        let mut rules = QueueRules::default();
+        rules.fates(N1, confirmed.fates()).unwrap();
+        rules.fates(N1, confirmed.fates()).unwrap();
+        assert_eq!(rules.fates(N2, rolled_back.fates()).unwrap_err().rule, "confirmed-kept");
+    }
+
+    #[test]
+    fn a_claim_of_a_term_that_the_node_does_not_know_is_found() {
+        let claimed = queue(&[(N1, 1, "promote 2")]);
+        let rules = QueueRules::default();
+        assert!(rules.terms(N2, &claimed, 2).is_ok());
+        assert_eq!(rules.terms(N2, &claimed, 1).unwrap_err().rule, "term-before-claim");
+    }
+
+    #[test]
+    fn a_write_by_nobodys_leave_is_found() {
+        let mut rules = QueueRules::default();
+        rules.writes(N1, 0).unwrap();
+        let found = rules.writes(N1, 1);
+        rules.writes(N1, 1).unwrap();
+        assert_eq!(found.unwrap_err().rule, "claimed-before-written");
+    }
+}
