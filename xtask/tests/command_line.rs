@@ -38,6 +38,51 @@ fn a_seed_that_is_no_number_is_refused_with_an_example() {
     run("fuzz --set relay-not-ready").refused(2, &["KEY=VALUE"]);
 }
 
+/// Operations of a register, one line each: process, type, function and value.
+fn register(name: &str, lines: &[&str]) -> std::path::PathBuf {
+    let file = folder(name).join("history.log");
+    let lines: Vec<String> = lines.iter().map(|line| format!("INFO  jepsen.util - {line}\n")).collect();
+    fs::write(&file, lines.concat()).unwrap();
+    file
+}
+
+#[test]
+fn a_history_is_explained_or_reduced_or_refused_with_its_line() {
+    let written = ["0 :invoke :write 1", "0 :ok :write 1", "1 :invoke :read nil"];
+    let fine = register("history_fine", &[&written[..], &["1 :ok :read 1"]].concat());
+    let stale = register("history_stale", &[&written[..], &["1 :ok :read nil"]].concat());
+    let broken = register("history_broken", &[&written[..], &["2 :ok :read 1"]].concat());
+    let checked = |files: &[&std::path::PathBuf]| {
+        ended(command("check-history --model register").args(files.iter().map(|file| file.as_os_str())))
+    };
+    assert_eq!(checked(&[&fine]).code, 0);
+    let found = checked(&[&stale, &fine]);
+    assert_eq!(found.code, 1, "{}", found.err);
+    assert!(found.out.contains("lines 3, 4") && found.out.contains("read -> nil"), "{}", found.out);
+    assert_eq!(found.out.matches("linearizable").count(), 2, "{}", found.out);
+    checked(&[&fine, &broken, &stale]).refused(2, &["history.log:4:", "process 2"]);
+    checked(&[&std::path::PathBuf::from("no-such-history.log")]).refused(2, &["no-such-history.log"]);
+    run("check-history --model regster x").refused(2, &["regster", "cas-register, kv, register, set"]);
+}
+
+#[test]
+fn a_history_that_takes_too_long_is_unknown_and_not_fine() {
+    let each = |words: fn(u32) -> String| (0..6).map(words);
+    let mut lines: Vec<String> = each(|n| format!("{n} :invoke :write {n}")).collect();
+    lines.extend(each(|n| format!("1{n} :invoke :read nil")));
+    lines.extend(each(|n| format!("{n} :ok :write {n}")));
+    lines.extend(each(|n| format!("1{n} :ok :read {n}")));
+    // A second write of the same value keeps it from being decided without a search.
+    lines.extend(
+        ["0 :invoke :write 0", "0 :ok :write 0", "7 :invoke :read nil", "7 :ok :read nil"].map(str::to_owned),
+    );
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let file = register("history_unknown", &lines);
+    let checked = |more: &str| ended(command(&format!("check-history --model register {more}")).arg(&file));
+    assert_eq!(checked("--configurations 20").code, 6);
+    assert_eq!(checked("").code, 1);
+}
+
 #[test]
 fn two_budgets_are_refused_and_a_typed_one_goes_before_a_variable() {
     run("fuzz --runs 1 --for 1s").refused(2, &["--runs", "--for"]);

@@ -2,7 +2,7 @@
 
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
-use crate::verb::{bench, demo, fuzz, mutants, replay, scenario, wal};
+use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario, wal};
 use crate::{Exit, Screen, Systems, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -73,6 +73,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exi
         Verb::Replay(typed) => replay::run(&typed, &Given(matches), systems, &screen),
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
+        Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
         Verb::Wal(typed) => wal::run(&typed, &screen),
     }

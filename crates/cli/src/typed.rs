@@ -1,6 +1,6 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, demo, fuzz, mutants, replay, scenario, wal};
+use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario, wal};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -27,6 +27,7 @@ pub(crate) enum Verb {
     Replay(replay::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
+    CheckHistory(check_history::Typed),
     Bench(bench::Typed),
     Wal(wal::Typed),
 }
@@ -44,7 +45,7 @@ impl Verb {
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
-            Verb::Demo(_) | Verb::Bench(_) | Verb::Wal(_) => false,
+            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Wal(_) => false,
         }
     }
 
@@ -54,7 +55,9 @@ impl Verb {
             Verb::Fuzz(typed) => typed.format.message_format,
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
-            Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) | Verb::Wal(_) => Format::Human,
+            Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) | Verb::CheckHistory(_) | Verb::Wal(_) => {
+                Format::Human
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The verbs, one file each: what was typed, what it means, and doing it.
 
 pub(crate) mod bench;
+pub(crate) mod check_history;
 pub(crate) mod demo;
 pub(crate) mod fuzz;
 pub(crate) mod mutants;

@@ -54,6 +54,14 @@ impl Meaning {
     }
 }
 
+/// The term in which a row claims the queue; 0 if it does not.
+pub fn claimed_term(row: &Row) -> u64 {
+    match Meaning::of(&row.text) {
+        Meaning::Promote { term, .. } => term,
+        _ => 0,
+    }
+}
+
 impl fmt::Display for Meaning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

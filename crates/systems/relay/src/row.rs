@@ -1,6 +1,5 @@
 //! A row: one write of one origin, with a hash by which prefixes are compared.
 
-use crate::queue::Meaning;
 use std::fmt;
 use std::rc::Rc;
 use whitewater_sim::{Digester, NodeId};
@@ -24,16 +23,6 @@ impl Row {
         digester.word((self.origin.index() as u64) << 32 | u64::from(self.lsn));
         digester.bytes(self.text.as_bytes());
         digester.short()
-    }
-}
-
-impl Row {
-    /// The term in which it claims the synchronous queue; 0 if it does not.
-    pub fn claimed_term(&self) -> u64 {
-        match Meaning::of(&self.text) {
-            Meaning::Promote { term, .. } => term,
-            _ => 0,
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::cursor::Cursor;
 use crate::marks;
 use crate::message::{Announcement, Body, Message};
 use crate::outlet::{NotReady, Pushed};
+use crate::queue::claimed_term;
 use crate::relay::{Stage, ToRelay, ToTx};
 use crate::timer::Timer;
 use crate::vclock::Vclock;
@@ -152,7 +153,7 @@ impl RelayNode {
             let relay = &mut self.relays[place];
             let gate = if self.settings.queue { relay.sent_term } else { u64::MAX };
             let gate = if self.settings.planted.is(Bug::RowsBeforeTerm) { u64::MAX } else { gate };
-            let rows = relay.cursor.take(&self.log, relay.subscriber, |row| row.claimed_term() <= gate);
+            let rows = relay.cursor.take(&self.log, relay.subscriber, |row| claimed_term(row) <= gate);
             if rows.is_empty() {
                 return;
             }

@@ -1,0 +1,288 @@
+//! The full search for an order that explains a history: Wing and Gong's algorithm with Lowe's memory of configurations.
+//!
+//! A configuration is the set of operations that took place so far and the state they left. From there the operation that
+//! returned first, the *due* one, must take place before its return; only operations on the same object that had begun
+//! by then can come before it, and only they are tried. Several things keep the search small without losing an order:
+//!
+//! * What changes nothing and is possible takes place at once: moved forward from wherever it stands in an order that
+//!   explains the rest, it still explains the rest.
+//! * A write whose value nobody can recognise takes place just before the next write that replaces the value, or where
+//!   the value is one that nobody recognises anyway, or when it is due.
+//! * Of an operation whose end is unknown an order may do without. It takes place only if the state differs after it and
+//!   something looks at that state before it is replaced; of equal ones the earliest that is left stands for all.
+//! * A configuration that was tried with fewer of the unknown operations used covers the same one with more used.
+
+mod pending;
+mod seen;
+
+use crate::operation::Symbols;
+use crate::part::{DEAD, Part, Step};
+use pending::Pending;
+use seen::{Hash, Seen};
+
+/// How much a search may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Most configurations to remember, about 40 bytes each.
+    pub configurations: u64,
+    /// Most steps to try.
+    pub steps: u64,
+}
+
+impl Default for Budget {
+    /// Four million configurations and a hundred million steps: some hundred megabytes, and half a minute at most.
+    fn default() -> Budget {
+        Budget { configurations: 4_000_000, steps: 100_000_000 }
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// An order that explains the history: parts and the places of operations in them.
+    Order(Vec<(u32, u32)>),
+    /// There is none.
+    None,
+    /// The budget was spent before it came to an end.
+    Spent,
+}
+
+/// A number for each task over all parts.
+type TaskId = u32;
+
+/// A choice between operations, and which of them have been tried.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    trail: u32,
+    candidates: u32,
+    due: u32,
+}
+
+/// What a task did, to be undone.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    task: TaskId,
+    before: u32,
+    after_open: bool,
+}
+
+struct Search<'a> {
+    parts: &'a mut [Part],
+    symbols: &'a Symbols,
+    pending: Pending,
+    states: Vec<u32>,
+    /// Whether the last that took place in a part is an open operation that nothing has looked at since.
+    after_open: Vec<bool>,
+    hash: Hash,
+    /// Which open operations took place, a bit each.
+    used: Vec<u64>,
+    /// Place of the due task among the tasks that return, in the order of their returns.
+    due: u32,
+    trail: Vec<Done>,
+    choices: Vec<Choice>,
+    candidates: Vec<TaskId>,
+    steps: u64,
+}
+
+/// Looks for an order of all operations of these parts, which must be of one history. What is left of the steps stays in
+/// the budget.
+pub(crate) fn search(parts: &mut [Part], symbols: &Symbols, budget: &mut Budget) -> Found {
+    let pending = Pending::new(parts);
+    let words = pending.open_count().div_ceil(64);
+    let mut search = Search {
+        states: parts.iter().map(|part| part.initial).collect(),
+        after_open: vec![false; parts.len()],
+        hash: Hash::default(),
+        used: vec![0; words],
+        due: 0,
+        trail: Vec::new(),
+        choices: Vec::new(),
+        candidates: Vec::new(),
+        steps: 0,
+        parts,
+        symbols,
+        pending,
+    };
+    let found = search.run(budget);
+    budget.steps = budget.steps.saturating_sub(search.steps);
+    found
+}
+
+impl Search<'_> {
+    fn run(&mut self, budget: &Budget) -> Found {
+        let mut seen = Seen::new(self.used.len());
+        loop {
+            self.settle();
+            if self.due as usize == self.pending.returns.len() {
+                return Found::Order(self.trail.iter().map(|done| self.pending.name(done.task)).collect());
+            }
+            if self.is_new(&mut seen) {
+                self.choose();
+            }
+            if seen.len() as u64 > budget.configurations || self.steps > budget.steps {
+                return Found::Spent;
+            }
+            if !self.next() {
+                return Found::None;
+            }
+        }
+    }
+
+    fn is_new(&mut self, seen: &mut Seen) -> bool {
+        let part = self.due_part();
+        if seen.covers(self.hash, &self.used) {
+            return false;
+        }
+        let mut key = self.hash;
+        if self.after_open[part] {
+            // Fewer things may follow here, so that this covers nothing but its like.
+            key.toggle(Hash::of(u32::MAX, u32::MAX));
+            if seen.covers(key, &self.used) {
+                return false;
+            }
+        }
+        seen.insert(key, &self.used);
+        true
+    }
+
+    #[inline]
+    fn due_part(&self) -> usize {
+        self.pending.part(self.pending.returns[self.due as usize])
+    }
+
+    /// Lets everything take place that can only be right at once.
+    fn settle(&mut self) {
+        loop {
+            while self.pending.returns.get(self.due as usize).is_some_and(|&task| !self.pending.waits(task)) {
+                self.due += 1;
+            }
+            let Some(&due) = self.pending.returns.get(self.due as usize) else { return };
+            let (part, limit) = (self.pending.part(due), self.pending.returned(due));
+            let mut at = self.pending.first(part);
+            while let Some(task) = at.filter(|&task| self.pending.invoked(task) < limit) {
+                at = self.pending.after(task);
+                let (step, state) = (self.pending.step(task), self.states[part]);
+                let at_once = match step {
+                    Step::Check(value) => state == value,
+                    Step::Differs(value) => state != value,
+                    _ => state == DEAD && self.pending.is_dead(task),
+                };
+                if at_once {
+                    self.take(task, state, false);
+                }
+            }
+            if self.pending.waits(due) {
+                return;
+            }
+        }
+    }
+
+    /// Lists what may take place next.
+    fn choose(&mut self) {
+        let due = self.pending.returns[self.due as usize];
+        let (part, limit) = (self.pending.part(due), self.pending.returned(due));
+        let (state, after_open) = (self.states[part], self.after_open[part]);
+        let wanted = match self.pending.step(due) {
+            Step::Check(value) | Step::Swap(value, _) => value,
+            _ => u32::MAX,
+        };
+        let start = self.candidates.len();
+        self.choices.push(Choice { trail: self.trail.len() as u32, candidates: start as u32, due: self.due });
+        for open in self.pending.open_of(part, limit) {
+            let step = self.pending.step(open);
+            let looks_first = after_open && matches!(step, Step::Set(_));
+            let next = self.parts[part].apply(state, step, self.symbols);
+            let Some(next) = next.filter(|&next| next != state && !looks_first) else { continue };
+            if next != DEAD || self.parts[part].has_differs {
+                self.candidates.push(open);
+            }
+        }
+        let opens = self.candidates.len();
+        let mut at = self.pending.first(part);
+        while let Some(task) = at.filter(|&task| self.pending.invoked(task) < limit) {
+            at = self.pending.after(task);
+            let step = self.pending.step(task);
+            let in_vain =
+                self.pending.is_dead(task) && task != due || after_open && matches!(step, Step::Set(_));
+            if !in_vain && self.parts[part].apply(state, step, self.symbols).is_some() {
+                self.candidates.push(task);
+            }
+        }
+        // The last one is tried first: those that began first before others, and before all what the due one waits for.
+        self.candidates[opens..].reverse();
+        if wanted != u32::MAX {
+            let (parts, symbols, pending) = (&mut *self.parts, self.symbols, &self.pending);
+            self.candidates[start..]
+                .sort_by_key(|&task| parts[part].apply(state, pending.step(task), symbols) == Some(wanted));
+        }
+    }
+
+    /// Takes back what was done since the last choice and does the next thing there; false if no choice is left.
+    fn next(&mut self) -> bool {
+        loop {
+            let Some(&choice) = self.choices.last() else { return false };
+            while self.trail.len() > choice.trail as usize {
+                self.take_back();
+            }
+            self.due = choice.due;
+            if self.candidates.len() == choice.candidates as usize {
+                self.choices.pop();
+                continue;
+            }
+            let task = self.candidates.pop().expect("there is one more than the choice began with");
+            self.try_next(task);
+            return true;
+        }
+    }
+
+    fn try_next(&mut self, task: TaskId) {
+        let part = self.pending.part(task);
+        let limit = self.pending.returned(self.pending.returns[self.due as usize]);
+        let step = self.pending.step(task);
+        if matches!(step, Step::Set(_)) {
+            let mut at = self.pending.first(part);
+            while let Some(dead) = at.filter(|&dead| self.pending.invoked(dead) < limit) {
+                at = self.pending.after(dead);
+                if dead != task && self.pending.is_dead(dead) {
+                    self.take(dead, DEAD, false);
+                }
+            }
+        }
+        let state = self.states[part];
+        let next = self.parts[part].apply(state, step, self.symbols);
+        // Nothing but dead writes came between, and a write that replaces the value can follow those.
+        self.take(task, next.expect("it could take place when it was listed"), self.pending.is_open(task));
+    }
+
+    /// Lets a task take place.
+    #[inline]
+    fn take(&mut self, task: TaskId, next: u32, is_open: bool) {
+        let part = self.pending.part(task);
+        self.steps += 1;
+        self.trail.push(Done { task, before: self.states[part], after_open: self.after_open[part] });
+        self.after_open[part] = is_open;
+        self.toggle(task, part, next);
+        self.pending.remove(task);
+    }
+
+    fn take_back(&mut self) {
+        let Some(Done { task, before, after_open }) = self.trail.pop() else { return };
+        let part = self.pending.part(task);
+        self.after_open[part] = after_open;
+        self.toggle(task, part, before);
+        self.pending.restore(task);
+    }
+
+    #[inline]
+    fn toggle(&mut self, task: TaskId, part: usize, next: u32) {
+        let state = std::mem::replace(&mut self.states[part], next);
+        if state != next {
+            self.hash.toggle(Hash::of(part as u32, state));
+            self.hash.toggle(Hash::of(part as u32, next));
+        }
+        match self.pending.open_number(task) {
+            Some(number) => self.used[number / 64] ^= 1 << (number % 64),
+            None => self.hash.toggle(Hash::of(u32::MAX, task)),
+        }
+    }
+}

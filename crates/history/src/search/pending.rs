@@ -1,0 +1,188 @@
+//! What has not taken place yet in a search: per object, in the order in which it began; open operations by kind.
+
+use super::TaskId;
+use crate::part::{Part, Step, Task};
+
+/// Marks the end of a list.
+const NONE: u32 = u32::MAX;
+
+/// The tasks of all parts.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    tasks: Vec<Task>,
+    parts: Vec<u32>,
+    waits: Vec<bool>,
+    /// Lists of the tasks that must take place, linked both ways; a part has a head of its own behind all tasks.
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    /// Tasks that must take place, in the order in which they returned.
+    pub(super) returns: Vec<TaskId>,
+    /// By task: its number among the open ones.
+    open_numbers: Vec<u32>,
+    open_count: usize,
+    /// By part: open tasks with equal steps, each group in the order in which they began.
+    groups: Vec<Vec<Group>>,
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    members: Vec<TaskId>,
+    used: usize,
+}
+
+impl Pending {
+    pub(super) fn new(parts: &[Part]) -> Pending {
+        let count = parts.iter().map(|part| part.tasks.len()).sum::<usize>();
+        let mut pending = Pending {
+            tasks: Vec::with_capacity(count),
+            parts: Vec::with_capacity(count),
+            waits: vec![true; count],
+            next: vec![NONE; count + parts.len()],
+            previous: vec![NONE; count + parts.len()],
+            returns: Vec::with_capacity(count),
+            open_numbers: vec![NONE; count],
+            open_count: 0,
+            groups: Vec::with_capacity(parts.len()),
+        };
+        for (part, tasks) in parts.iter().enumerate() {
+            let head = count + part;
+            let mut last = head;
+            let mut open: Vec<TaskId> = Vec::new();
+            for &task in &tasks.tasks {
+                let id = pending.tasks.len();
+                pending.tasks.push(task);
+                pending.parts.push(part as u32);
+                if task.is_open {
+                    pending.open_numbers[id] = pending.open_count as u32;
+                    pending.open_count += 1;
+                    open.push(id as u32);
+                } else {
+                    pending.returns.push(id as u32);
+                    (pending.next[last], pending.previous[id]) = (id as u32, last as u32);
+                    last = id;
+                }
+            }
+            pending.next[last] = NONE;
+            open.sort_by_key(|&id| (pending.tasks[id as usize].step, id));
+            let same = |a: &TaskId, b: &TaskId| pending.step(*a) == pending.step(*b);
+            let groups = open.chunk_by(same).map(|members| Group { members: members.to_vec(), used: 0 });
+            let groups = groups.collect();
+            pending.groups.push(groups);
+        }
+        let tasks = &pending.tasks;
+        pending.returns.sort_by_key(|&id| tasks[id as usize].returned);
+        pending
+    }
+
+    pub(super) fn open_count(&self) -> usize {
+        self.open_count
+    }
+
+    /// The part of a task and its place among the operations of that part.
+    pub(super) fn name(&self, task: TaskId) -> (u32, u32) {
+        (self.parts[task as usize], self.tasks[task as usize].operation)
+    }
+
+    #[inline]
+    pub(super) fn part(&self, task: TaskId) -> usize {
+        self.parts[task as usize] as usize
+    }
+
+    #[inline]
+    pub(super) fn step(&self, task: TaskId) -> Step {
+        self.tasks[task as usize].step
+    }
+
+    #[inline]
+    pub(super) fn invoked(&self, task: TaskId) -> u64 {
+        self.tasks[task as usize].invoked
+    }
+
+    #[inline]
+    pub(super) fn returned(&self, task: TaskId) -> u64 {
+        self.tasks[task as usize].returned
+    }
+
+    #[inline]
+    pub(super) fn is_dead(&self, task: TaskId) -> bool {
+        self.tasks[task as usize].is_dead
+    }
+
+    #[inline]
+    pub(super) fn is_open(&self, task: TaskId) -> bool {
+        self.tasks[task as usize].is_open
+    }
+
+    /// Its number among the open ones, if it is open.
+    #[inline]
+    pub(super) fn open_number(&self, task: TaskId) -> Option<usize> {
+        let number = self.open_numbers[task as usize];
+        (number != NONE).then_some(number as usize)
+    }
+
+    /// Whether it has not taken place yet.
+    #[inline]
+    pub(super) fn waits(&self, task: TaskId) -> bool {
+        self.waits[task as usize]
+    }
+
+    /// The first task of a part that must take place and has not.
+    #[inline]
+    pub(super) fn first(&self, part: usize) -> Option<TaskId> {
+        self.after((self.tasks.len() + part) as u32)
+    }
+
+    /// The one that began after it.
+    #[inline]
+    pub(super) fn after(&self, task: TaskId) -> Option<TaskId> {
+        let next = self.next[task as usize];
+        (next != NONE).then_some(next)
+    }
+
+    /// Of each kind of open task the earliest that is left, if it began before `limit`.
+    pub(super) fn open_of(&self, part: usize, limit: u64) -> impl Iterator<Item = TaskId> + use<> {
+        let earliest = |group: &Group| group.members.get(group.used).copied();
+        let began = |&task: &TaskId| self.invoked(task) < limit;
+        let found: Vec<TaskId> = self.groups[part].iter().filter_map(earliest).filter(began).collect();
+        found.into_iter()
+    }
+
+    /// It takes place.
+    #[inline]
+    pub(super) fn remove(&mut self, task: TaskId) {
+        self.waits[task as usize] = false;
+        if self.is_open(task) {
+            self.group(task).used += 1;
+            return;
+        }
+        let (next, previous) = (self.next[task as usize], self.previous[task as usize]);
+        self.next[previous as usize] = next;
+        if next != NONE {
+            self.previous[next as usize] = previous;
+        }
+    }
+
+    /// It has not taken place after all. The last that was removed is restored first.
+    #[inline]
+    pub(super) fn restore(&mut self, task: TaskId) {
+        self.waits[task as usize] = true;
+        if self.is_open(task) {
+            self.group(task).used -= 1;
+            return;
+        }
+        let (next, previous) = (self.next[task as usize], self.previous[task as usize]);
+        self.next[previous as usize] = task;
+        if next != NONE {
+            self.previous[next as usize] = task;
+        }
+    }
+
+    fn group(&mut self, task: TaskId) -> &mut Group {
+        let step = self.step(task);
+        let part = self.part(task);
+        let tasks = &self.tasks;
+        let of = |group: &Group| tasks[group.members[0] as usize].step;
+        let at = self.groups[part].partition_point(|group| of(group) < step);
+        &mut self.groups[part][at]
+    }
+}
