@@ -79,13 +79,14 @@ impl Server {
 
     /// The log was read, and what was read is durable.
     pub(super) fn opened(&mut self, log: Log, recovered: &Recovered, now: LocalTime, fx: &mut Hands<'_>) {
-        tell(recovered, fx);
         if recovered.quarantined {
+            tell(recovered, fx);
             self.begin_fencing(log, Durability::Now, fx);
             return;
         }
         fx.mark(marks::STARTED_AGAIN);
         *self = Server::start(self.identity.clone(), self.last_session + 1, log, Repair::Sound, now, fx);
+        tell(recovered, fx);
     }
 }
 

@@ -116,8 +116,9 @@ impl Server {
                 server
             }
             Ok((log, recovered)) => {
+                let server = Server::start(identity, session, log, Repair::Sound, boot.now, fx);
                 tell(&recovered, fx);
-                Server::start(identity, session, log, Repair::Sound, boot.now, fx)
+                server
             }
             Err(error) => {
                 let log = Log::nothing(identity.making());
@@ -143,7 +144,8 @@ impl Server {
         fx.note(format_args!("log {} commit {}", server.spine.last(), server.core.commit_index()));
         if server.applied > 0 {
             fx.mark(marks::STARTED_FROM_SNAPSHOT);
-            fx.note(format_args!("snapshot {}", server.applied));
+            let term = server.spine.term_at(server.applied).unwrap_or_default();
+            fx.note(format_args!("snapshot {term}/{}", server.applied));
         }
         server.peers().for_each(|peer| server.connect(peer, fx));
         server.go_on(now, fx);
