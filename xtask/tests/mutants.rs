@@ -7,12 +7,20 @@ use std::io::BufRead;
 use support::{command, ended, folder};
 
 /// Ids that must not stand in a default build. Short ones count only as words of their own.
-const IDS: &[&str] = &["seed-e", "SeedE", "E04", "R06", "R14"];
+fn ids() -> Vec<String> {
+    let root =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the top folder");
+    let mut ids = vec!["seed-e".to_owned(), "SeedE".to_owned()];
+    let named = whitewater_mutants::named(root).expect("the list of bugs can be read");
+    ids.extend(named.into_iter().map(|bug| bug.id).filter(|id| !id.starts_with("seed-e")));
+    assert!(ids.len() > 20, "{ids:?}");
+    ids
+}
 
 /// The ids that stand in what a file holds, with what stands behind them.
 fn ids_in(bytes: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
-    for id in IDS {
+    for id in &ids() {
         let mut rest = bytes;
         let mut next = 0;
         // Binaries are large: the standard library skips quickly, even in a build without optimisation.
@@ -132,6 +140,7 @@ mod without_bugs {
 mod with_bugs {
     use super::*;
     use support::run;
+    use whitewater_sim::System;
 
     #[test]
     fn an_unknown_bug_is_refused_with_a_list_of_those_there_are() {
@@ -143,12 +152,12 @@ mod with_bugs {
 
     #[test]
     fn a_planted_bug_is_found_and_its_command_finds_it_again() {
-        let found = run("mutants R14 seed-e9 --streams 2 --message-format json");
+        let found = run("mutants R14 seed-e9 --hits 2 --message-format json");
         assert_eq!(found.code, 0, "{found:#?}");
         let lines = found.of_type("mutant");
         assert_eq!(lines.len(), 2);
         for line in lines {
-            assert_eq!((&line["streams"], &line["found"]), (&2.into(), &2.into()), "{line}");
+            assert_eq!(line["hits"], 2, "{line}");
             let words = line["command"].as_str().unwrap().strip_prefix("cargo xtask ").unwrap().to_owned();
             let again = run(&format!("{words} --message-format json"));
             assert_eq!(again.code, 1, "{again:#?}");
@@ -158,10 +167,32 @@ mod with_bugs {
     }
 
     #[test]
+    fn every_bug_of_a_system_is_described_and_every_bug_that_is_described_is_there() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let described: Vec<_> =
+            whitewater_mutants::named(root).unwrap().into_iter().map(|bug| bug.id).collect();
+        let refused = run("mutants NOPE");
+        refused.refused(2, &["NOPE"]);
+        let listed = refused.err;
+        let patched: Vec<_> =
+            whitewater_mutants::all(root).unwrap().into_iter().map(|patch| patch.id).collect();
+        for id in described.iter().chain(&patched) {
+            assert!(listed.contains(id.as_str()), "{id} is not in: {listed}");
+        }
+        for id in &described {
+            let planted = run(&format!("fuzz --mutant {id} --runs 1"));
+            assert!(planted.code < 2, "{id}: {planted:#?}");
+        }
+        for id in whitewater_kv::KV.bugs().iter().chain(whitewater_relay::RELAY.bugs()) {
+            assert!(described.iter().any(|other| other == id), "{id} is not described");
+        }
+    }
+
+    #[test]
     fn a_bug_that_outlives_its_budget_is_a_finding() {
         let survived = run("mutants R14 --deliveries 0 --message-format json");
         assert_eq!(survived.code, 1, "{survived:#?}");
-        assert_eq!(survived.of_type("mutant")[0]["found"], 0);
+        assert_eq!(survived.of_type("mutant")[0]["hits"], 0);
         assert!(survived.of_type("mutant")[0]["core_seconds"].is_null());
     }
 

@@ -1,5 +1,6 @@
 //! What a Raft with a log shows of itself, and what the messages it sends promise.
 
+use crate::membership::Membership;
 use crate::view::ElectionView;
 use whitewater_sim::NodeId;
 
@@ -34,6 +35,16 @@ pub trait LogView {
     fn durable_vote(&self) -> Option<NodeId>;
     /// While the node leads: the index up to which it takes `peer`'s log to equal its own. Nothing about itself is asked.
     fn match_index(&self, peer: NodeId) -> Option<u64>;
+    /// Every membership of this life with the index from which it holds: first that of the start, then one for each change
+    /// applied, and for each snapshot that took the place of the log. Empty if the membership never changes.
+    fn memberships(&self) -> &[(u64, Membership)] {
+        &[]
+    }
+    /// Indexes of the entries of the present log that change the membership, in order. Those that were applied may be left
+    /// out.
+    fn changes(&self) -> &[u64] {
+        &[]
+    }
     /// A hash of the state machine after [`LogView::applied`], if the node keeps one.
     fn state_hash(&self) -> Option<u64> {
         None

@@ -1,8 +1,9 @@
 //! Which progress a Raft with a log owes once faults are over: a function of options, topology and timing, and of nothing
 //! that happens later.
 
-use crate::progress::{Core, Obstructions, majority};
-use whitewater_sim::{Cluster, Link, Node, NodeId, SERVERS_MAX, Span, Timing};
+use crate::progress::{Core, majority};
+use crate::terrain::{Court, Terrain, positions};
+use whitewater_sim::{NodeId, Span, Timing};
 
 /// Longest wait for what is owed, in longest election timeouts.
 ///
@@ -37,22 +38,6 @@ pub struct Ground {
     pub entries_per_round_trip: u64,
 }
 
-/// Who is up and reaches whom, and how far everybody is, when a phase of settling begins.
-#[derive(Clone, Debug, Default)]
-pub struct Terrain {
-    servers: usize,
-    /// For each server those that it reaches, itself included if it is up, a bit each by position.
-    reach: [u16; SERVERS_MAX],
-    /// Term and index of each server's last entry.
-    logs: [(u64, u64); SERVERS_MAX],
-    /// Each server's commit index: up to there its log is the leader's.
-    commits: [u64; SERVERS_MAX],
-    /// Entries that operations which are open will add.
-    to_come: u64,
-    /// Who leads the highest term that anybody is in, by position.
-    leader: Option<usize>,
-}
-
 /// What is owed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owed {
@@ -74,7 +59,7 @@ pub enum Owed {
 pub enum Because {
     /// A round trip takes more than a quarter of the shortest election timeout.
     TooSlow,
-    /// No majority is wholly connected.
+    /// No majority is wholly connected; or none that decides whatever becomes of the changes of the membership under way.
     NoMajority,
     /// Somebody outside reaches a part of the majority, and pre-vote and check-quorum are not both on: it may call elections
     /// for ever.
@@ -83,99 +68,11 @@ pub enum Because {
     TooLittleTime,
 }
 
-impl Terrain {
-    /// A terrain of `servers` of which none is up.
-    pub fn new(servers: usize) -> Terrain {
-        Terrain { servers, ..Terrain::default() }
-    }
-
-    /// The servers of a cluster at this moment. What `healthy` denies counts as down.
-    pub fn of<N: Node>(
-        cluster: &Cluster<N>,
-        obstructions: &Obstructions,
-        healthy: impl Fn(NodeId) -> bool,
-    ) -> Terrain {
-        let mut terrain = Terrain::new(cluster.server_count());
-        let up = |node: NodeId| cluster.is_running(node) && healthy(node);
-        for from in cluster.servers().filter(|&node| up(node)) {
-            for to in cluster.servers().filter(|&node| up(node)) {
-                let link = Link { from, to };
-                if from == to || cluster.is_open(link) && obstructions.is_free(link) {
-                    terrain.open(link);
-                }
-            }
-        }
-        terrain
-    }
-
-    /// Opens a link between servers that are up; a link of a server to itself says that it is up.
-    pub fn open(&mut self, link: Link) {
-        self.reach[link.from.position()] |= 1 << link.to.position();
-    }
-
-    /// Servers that reach `node`.
-    fn reached_by(&self, node: usize) -> u16 {
-        (0..self.servers).filter(|&from| self.reach[from] & 1 << node != 0).fold(0, |set, n| set | 1 << n)
-    }
-
-    /// Servers that `node` reaches and that reach it.
-    fn joined(&self, node: usize) -> u16 {
-        self.reach[node] & self.reached_by(node)
-    }
-
-    /// Servers that `node` reaches or that reach it.
-    fn touched(&self, node: usize) -> u16 {
-        self.reach[node] | self.reached_by(node)
-    }
-
-    /// Says how far a server's log reaches, and how far it is known to be committed.
-    pub(crate) fn set_log(&mut self, node: NodeId, last: (u64, u64), commit: u64) {
-        (self.logs[node.position()], self.commits[node.position()]) = (last, commit);
-    }
-
-    /// Says how many entries the operations that are open may still add, all attempts counted.
-    pub fn expect(&mut self, entries: u64) {
-        self.to_come = entries;
-    }
-
-    /// Says who leads the highest term that anybody is in.
-    pub(crate) fn set_leader(&mut self, leader: Option<NodeId>) {
-        self.leader = leader.map(NodeId::position);
-    }
-
-    /// The largest set of servers that are wholly connected; of equal ones the first.
-    fn mesh(&self) -> u16 {
-        let members = |set: u16| (0..self.servers).filter(move |&n| set & 1 << n != 0);
-        let joined: Vec<u16> = (0..self.servers).map(|n| self.joined(n)).collect();
-        let whole = |set: u16| members(set).all(|n| joined[n] & set == set);
-        let up = members(u16::MAX).filter(|&n| joined[n] & 1 << n != 0).fold(0, |set, n| set | 1 << n);
-        if whole(up) {
-            return up;
-        }
-        let sets = (0..1u32 << self.servers).map(|set| set as u16).filter(|set| set & !up == 0);
-        let mut best = 0u16;
-        for set in sets.filter(|&set| whole(set)) {
-            if set.count_ones() > best.count_ones() {
-                best = set;
-            }
-        }
-        best
-    }
-
-    /// Members of `mesh` whose log is at least as new as those of a majority of the cluster.
-    fn electable(&self, mesh: u16) -> u64 {
-        let members = || (0..self.servers).filter(|&n| mesh & 1 << n != 0);
-        let votes = |n: usize| members().filter(|&voter| self.logs[n] >= self.logs[voter]).count();
-        members().filter(|&n| votes(n) >= majority(self.servers)).count() as u64
-    }
-}
-
 /// Time that the entries take which the last member of `mesh` may lack, and those that are to come.
 fn catching_up(ground: &Ground, terrain: &Terrain, mesh: u16) -> Span {
     assert!(ground.entries_per_round_trip > 0, "an append holds at least one entry");
-    let members = || (0..terrain.servers).filter(|&n| mesh & 1 << n != 0);
-    let longest = members().map(|n| terrain.logs[n].1).max().unwrap_or(0);
-    let shortest = members().map(|n| terrain.commits[n]).min().unwrap_or(0);
+    let longest = positions(mesh).map(|n| terrain.logs[n].1).max().unwrap_or(0);
+    let shortest = positions(mesh).map(|n| terrain.commits[n]).min().unwrap_or(0);
     let entries = longest.saturating_sub(shortest) + terrain.to_come;
     ground.round_trip.times(entries / ground.entries_per_round_trip)
 }
@@ -185,51 +82,63 @@ pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
     if ground.round_trip > ground.timing.election_low.part(4) {
         return Owed::Nothing(Because::TooSlow);
     }
-    let mesh = terrain.mesh();
-    if (mesh.count_ones() as usize) < majority(terrain.servers) {
+    let Some(Court { mesh, steady }) = terrain.court() else {
         return Owed::Nothing(Because::NoMajority);
-    }
-    let members: Vec<usize> = (0..terrain.servers).filter(|&n| mesh & 1 << n != 0).collect();
-    let alone = members.iter().all(|&n| terrain.touched(n) & !mesh == 0);
-    let undisturbed = alone || ground.pre_vote && ground.check_quorum;
-    if !undisturbed {
+    };
+    let strangers = terrain.candidates() & !mesh;
+    let alone = positions(mesh).all(|n| terrain.touched(n) & strangers == 0);
+    // Who takes itself for a voter and is none any more may never hear of it.
+    let undisturbed = alone && terrain.candidates() & mesh & !steady == 0;
+    if !(undisturbed || ground.pre_vote && ground.check_quorum) {
         return Owed::Nothing(Because::Disturbed);
     }
-    let is_led = alone && terrain.leader.is_some_and(|leader| mesh & 1 << leader != 0);
-    let rounds = if is_led { 0 } else { rounds(ground, terrain, mesh) };
+    let is_led = alone && terrain.leader.is_some_and(|leader| steady & 1 << leader != 0);
+    let rounds = if is_led { 0 } else { rounds(ground, terrain, Court { mesh, steady }) };
     if ground.timing.election_high.times(rounds + SERVICE_TIMEOUTS) > ground.limit {
         return Owed::Nothing(Because::TooLittleTime);
     }
-    let members = members.into_iter().map(NodeId::server).collect();
+    let members = positions(mesh).map(NodeId::server).collect();
     let allowance = catching_up(ground, terrain, mesh);
     Owed::Progress { core: Core { members }, alone, allowance }
 }
 
 /// Rounds of election that all fail with a probability below 10^-10, see [`SETTLE_TIMEOUTS`].
-fn rounds(ground: &Ground, terrain: &Terrain, mesh: u16) -> u64 {
+fn rounds(ground: &Ground, terrain: &Terrain, Court { mesh, steady }: Court) -> u64 {
     const ONE: u64 = 1 << 32;
-    let members = u64::from(mesh.count_ones());
+    let candidates = u64::from((terrain.candidates() & mesh).count_ones());
     // Of two candidates the better one has its own vote and at least half of the others'.
-    let survives_two = 1 + (members - 1) / 2 >= majority(terrain.servers) as u64;
+    let survives = |half: u16| {
+        let votes = (steady & half).count_ones() as usize;
+        1 + votes.saturating_sub(1) / 2 >= majority(half.count_ones() as usize)
+    };
+    let survives_two = terrain.possible().flat_map(|membership| membership.halves()).all(survives);
     // Who cannot win an election disturbs those that can, unless it asks before.
     let (success, electable) = match (survives_two, ground.pre_vote) {
-        (true, true) => (ONE / 10 * 7, members),
+        (true, true) => (ONE / 10 * 7, candidates),
         (true, false) => (ONE / 10 * 9, terrain.electable(mesh)),
-        (false, true) => (ONE / 2, members),
+        (false, true) => (ONE / 2, candidates),
         (false, false) => (ONE / 2, terrain.electable(mesh)),
     };
-    let failure = ONE - success / members * electable;
+    let failure = ONE - success / candidates * electable;
     let (mut rounds, mut rest) = (0, ONE << 16);
     while rest > (ONE << 16) / 10_000_000_000 {
         rest = ((u128::from(rest) * u128::from(failure)) >> 32) as u64;
         rounds += 1;
+        if rounds > ROUNDS_MAX {
+            break;
+        }
     }
     rounds
 }
 
+/// More rounds than any plan gives time for; where nobody can be elected, no number would be enough.
+const ROUNDS_MAX: u64 = 10_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::membership::Membership;
+    use whitewater_sim::Link;
 
     const HIGH: Span = Span::from_millis(200);
 
@@ -393,13 +302,79 @@ mod tests {
 
     #[test]
     fn forty_timeouts_are_enough_for_the_rounds_the_constant_speaks_of() {
-        let rounds =
-            |pre_vote, terrain: &Terrain, mesh| super::rounds(&ground(pre_vote, true), terrain, mesh);
-        assert_eq!(rounds(false, &whole(3, &[0, 1, 2]), 0b111), 10);
-        assert_eq!(rounds(true, &whole(3, &[0, 1, 2]), 0b111), 20);
+        let rounds = |pre_vote, terrain: &Terrain| {
+            super::rounds(&ground(pre_vote, true), terrain, terrain.court().unwrap())
+        };
+        assert_eq!(rounds(false, &whole(3, &[0, 1, 2])), 10);
+        assert_eq!(rounds(true, &whole(3, &[0, 1, 2])), 20);
         for pre_vote in [false, true] {
-            assert_eq!(rounds(pre_vote, &whole(3, &[0, 1]), 0b011), 34);
+            assert_eq!(rounds(pre_vote, &whole(3, &[0, 1])), 34);
         }
         assert_eq!(34 + SERVICE_TIMEOUTS, SETTLE_TIMEOUTS);
+    }
+
+    /// Everybody takes the membership for these, one after the other.
+    fn all_take(terrain: &mut Terrain, memberships: &[Membership]) {
+        (0..terrain.servers).for_each(|n| terrain.set_memberships(NodeId::server(n), memberships.to_vec()));
+    }
+
+    fn of(voters: u16, outgoing: u16, learners: u16) -> Membership {
+        Membership { voters, outgoing, learners, ..Membership::default() }
+    }
+
+    #[test]
+    fn a_server_that_is_no_member_neither_decides_nor_disturbs() {
+        let mut spare = whole(5, &[0, 1, 3, 4]);
+        all_take(&mut spare, &[of(0b111, 0, 0)]);
+        assert_eq!(all(&spare), [(); 4].map(|()| progress(&[0, 1], true)));
+        let mut few = whole(5, &[0, 3, 4]);
+        all_take(&mut few, &[of(0b111, 0, 0)]);
+        assert_eq!(all(&few), nothing(Because::NoMajority));
+    }
+
+    #[test]
+    fn a_learner_belongs_to_those_who_owe_and_does_not_decide() {
+        let mut terrain = whole(4, &[0, 1, 3]);
+        all_take(&mut terrain, &[of(0b0111, 0, 0b1000)]);
+        assert_eq!(all(&terrain)[0], progress(&[0, 1, 3], true));
+        all_take(&mut terrain, &[of(0b0110, 0, 0b1001)]);
+        assert_eq!(all(&terrain), nothing(Because::NoMajority));
+    }
+
+    #[test]
+    fn who_does_not_know_yet_that_it_votes_does_not_count() {
+        let mut terrain = whole(5, &[1, 2, 4]);
+        all_take(&mut terrain, &[of(0b00001, 0, 0b00110)]);
+        terrain.set_memberships(NodeId::server(4), vec![of(0b11111, 0, 0)]);
+        assert_eq!(all(&terrain), nothing(Because::NoMajority), "n5 alone would stand for election");
+    }
+
+    #[test]
+    fn a_joint_membership_owes_nothing_without_a_majority_of_both_halves() {
+        let mut terrain = whole(5, &[1, 2, 3]);
+        all_take(&mut terrain, &[of(0b01110, 0b00111, 0)]);
+        assert_eq!(all(&terrain)[0], progress(&[1, 2, 3], true));
+        all_take(&mut terrain, &[of(0b11000, 0b00111, 0)]);
+        assert_eq!(all(&terrain), nothing(Because::NoMajority));
+    }
+
+    #[test]
+    fn a_change_under_way_must_leave_a_quorum_whatever_becomes_of_it() {
+        // n4 is down, and somebody has an entry that makes it a voter.
+        let mut terrain = whole(4, &[0, 1]);
+        all_take(&mut terrain, &[of(0b111, 0, 0)]);
+        assert_eq!(all(&terrain)[0], progress(&[0, 1], true));
+        terrain.set_memberships(NodeId::server(1), vec![of(0b111, 0, 0), of(0b1111, 0, 0)]);
+        assert_eq!(all(&terrain), nothing(Because::NoMajority));
+    }
+
+    #[test]
+    fn a_voter_that_is_none_any_more_and_does_not_know_it_disturbs() {
+        let mut terrain = whole(4, &[0, 1, 2, 3]);
+        all_take(&mut terrain, &[of(0b0111, 0, 0)]);
+        terrain.set_memberships(NodeId::server(3), vec![of(0b1111, 0, 0)]);
+        let [neither, .., both] = all(&terrain);
+        assert_eq!(neither, Owed::Nothing(Because::Disturbed));
+        assert_eq!(both, progress(&[0, 1, 2, 3], true));
     }
 }

@@ -1,17 +1,23 @@
 //! What is still missing of the progress that a Raft with a log owes: a leader, equal logs, answers, service.
 
 use crate::log::RaftRules;
-use crate::owed::{Because, Ground, Owed, Terrain, owed};
+use crate::owed::{Because, Ground, Owed, owed};
 use crate::progress::Core;
+use crate::terrain::Terrain;
 use whitewater_sim::{Cluster, Node, NodeId, Progress, Role, Span, Violation};
 
 /// Rules of progress, name and claim each.
-pub const PROGRESS_RULES: [(&str, &str); 5] = [LEADER, CONVERGE, ANSWERS, FRESH_WRITE, FRESH_READ];
+pub const PROGRESS_RULES: [(&str, &str); 6] =
+    [LEADER, CONVERGE, JOINT_LEFT, ANSWERS, FRESH_WRITE, FRESH_READ];
 
 const LEADER: (&str, &str) =
     ("leader-elected", "Once faults are over, a connected majority elects a leader.");
 const CONVERGE: (&str, &str) =
     ("logs-converge", "Once faults are over, a leader commits its log and its followers apply all of it.");
+const JOINT_LEFT: (&str, &str) = (
+    "joint-left",
+    "Once faults are over, a joint membership that is to be left without being asked is left.",
+);
 const ANSWERS: (&str, &str) = ("clients-answered", "Once faults are over, every client gets its answer.");
 const FRESH_WRITE: (&str, &str) =
     ("fresh-write-served", "Once faults are over, a new write is acknowledged.");
@@ -99,12 +105,17 @@ impl Settlement {
         let Some(leader) = leader(rules, &eligible, core, &connected) else {
             return waiting(LEADER, "a majority is connected and has no leader".to_owned(), None, None);
         };
-        let behind = |&&node: &&NodeId| connected(leader, node) || node == leader;
+        let membership = rules.membership(leader);
+        let is_member = |node| membership.is_none_or(|membership| membership.has(node));
+        let behind = |&&node: &&NodeId| node == leader || connected(leader, node) && is_member(node);
         for &node in eligible.iter().filter(behind) {
             if let Some(message) = lag(rules, leader, node) {
                 let peer = (node != leader).then_some(leader);
                 return waiting(CONVERGE, message, Some(node), peer);
             }
+        }
+        if let Some(joint) = membership.filter(|membership| membership.auto_leave) {
+            return waiting(JOINT_LEFT, format!("{leader} leads with {joint}"), Some(leader), None);
         }
         if let Some(client) = service.unanswered {
             return waiting(ANSWERS, format!("{client} waits for an answer"), Some(client), Some(leader));
@@ -177,6 +188,7 @@ fn waiting(
 mod tests {
     use super::*;
     use crate::log::testing::{N1, N2, N3, Run};
+    use crate::membership::Membership;
 
     fn settlement(positions: &[usize], alone: bool) -> Settlement {
         let members = positions.iter().map(|&p| NodeId::server(p)).collect();
@@ -247,6 +259,43 @@ mod tests {
         let mut run = settled();
         run.step(N2, |n| n.append(&[1])).unwrap();
         assert_eq!(missing(&settlement(&[0, 1], true), &run, &Service::default()), Some("logs-converge"));
+    }
+
+    #[test]
+    fn a_server_that_is_no_member_need_not_converge_and_a_learner_must() {
+        let with = |learners| {
+            let mut run = settled();
+            run.step(N1, |n| {
+                n.append(&[1]);
+                n.memberships = vec![(0, Membership { voters: 0b101, learners, ..Membership::default() })];
+            })
+            .unwrap();
+            run.rules.blind("committed-on-quorum").unwrap();
+            run.step(N1, |n| (n.commit, n.applied) = (3, 3)).unwrap();
+            missing(&settlement(&[0, 1], true), &run, &Service::default())
+        };
+        assert_eq!(with(0), None);
+        assert_eq!(with(0b010), Some("logs-converge"));
+    }
+
+    #[test]
+    fn a_joint_membership_has_to_be_left_if_it_is_left_without_being_asked() {
+        let with = |auto_leave| {
+            let mut run = settled();
+            run.rules.blind("committed-on-quorum").unwrap();
+            for node in [N1, N2] {
+                run.step(node, |n| {
+                    n.append(&[1]);
+                    let joint = Membership { outgoing: 0b011, auto_leave, ..Membership::of_first(3) };
+                    (n.commit, n.applied) = (3, 3);
+                    n.memberships = vec![(3, joint)];
+                })
+                .unwrap();
+            }
+            missing(&settlement(&[0, 1], true), &run, &Service::default())
+        };
+        assert_eq!(with(true), Some("joint-left"));
+        assert_eq!(with(false), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod exit;
 mod files;
 mod given;
 mod interrupt;
+mod patched;
 mod progress;
 mod rebuild;
 mod runner;

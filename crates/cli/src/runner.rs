@@ -62,6 +62,11 @@ pub fn main_with(systems: Systems, extras: &[Extra]) -> ExitCode {
 
 fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exit> {
     let screen = Screen::new(verb.format());
+    if let Some(bug) = verb.bug()
+        && let Some(exit) = rebuild::with_bug(bug, systems, &screen)?
+    {
+        return Ok(exit);
+    }
     if verb.needs_bugs(systems)
         && let Some(exit) = rebuild::with_bugs(systems, &screen)?
     {

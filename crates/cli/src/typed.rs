@@ -41,11 +41,20 @@ impl Verb {
     /// tells what is wrong.
     pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
         match self {
-            Verb::Fuzz(typed) => typed.restricted.needs_bugs(),
+            // Which build that is depends on the bug: the runner asks for it by name.
+            Verb::Fuzz(_) => false,
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
             Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Wal(_) => false,
+        }
+    }
+
+    /// The bug that was named on the command line; `none` is none.
+    pub(crate) fn bug(&self) -> Option<&str> {
+        match self {
+            Verb::Fuzz(typed) => typed.restricted.bug(),
+            _ => None,
         }
     }
 

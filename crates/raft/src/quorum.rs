@@ -141,11 +141,6 @@ impl Joint {
         })
     }
 
-    /// Whether exactly one voter decides alone.
-    pub fn is_singleton(&self) -> bool {
-        self.incoming.voters().len() == 1 && self.outgoing.is_empty()
-    }
-
     /// The largest index that both majorities have acknowledged.
     pub fn committed_index(&self, acked: impl Fn(NodeId) -> Option<u64>) -> u64 {
         self.committed_index_planted(acked, Planted::default())

@@ -74,6 +74,9 @@ impl<S: Storage> Raft<S> {
     }
 
     fn decides_alone(&self) -> bool {
-        self.tracker.configuration.voters.is_singleton()
+        // Also where a joint configuration has the same single voter in both halves (in etcd its reads wait for ever, as
+        // nobody answers a heartbeat).
+        let mut voters = self.tracker.configuration.voters.ids();
+        voters.next().is_some() && voters.next().is_none()
     }
 }

@@ -228,6 +228,21 @@ fn a_lease_ends_with_the_order_to_take_over_even_if_nobody_takes_over() {
 }
 
 #[test]
+fn a_voter_that_is_alone_in_both_halves_of_a_joint_configuration_answers_reads() {
+    let mut single = Cluster::new(1, Config::new);
+    single.elect(1);
+    let learner = vec![Change { kind: ChangeKind::AddLearner, node: 2 }];
+    let joint =
+        ConfChangeV2 { transition: Transition::JointExplicit, changes: learner, context: Payload::EMPTY };
+    single.raw(1).propose_conf_change(&joint).unwrap();
+    single.drain();
+    assert!(single.raw(1).configuration().is_joint());
+    single.raw(1).read_index("alone");
+    single.drain();
+    assert_eq!(single.node(1).reads.len(), 1);
+}
+
+#[test]
 fn a_read_that_waits_for_a_removed_voter_is_confirmed_by_its_removal() {
     let mut cluster = Cluster::new(2, Config::new);
     cluster.elect(1);

@@ -25,11 +25,6 @@ pub trait System: Sync {
     fn bugs(&self) -> &'static [&'static str] {
         &[]
     }
-    /// Those of [`System::bugs`] that no campaign is asked to find: they break only what a scenario expects, or need moments
-    /// that only a script sets up.
-    fn quiet_bugs(&self) -> &'static [&'static str] {
-        &[]
-    }
     /// Times that plans are made to fit.
     fn timing(&self, options: &Options) -> Timing;
     /// Number of clients that plans draw from, lowest and highest.

@@ -3,9 +3,11 @@
 use super::rules::RaftRules;
 use super::testing::{Going, N1, N2, N3, Run};
 use super::{
-    acknowledgements_durable, commit_monotonic, commit_own_term, commit_within_log, committed_agree,
-    committed_kept, durable_log_kept, grants_durable, leader_append_only, leader_completeness, log_matching,
-    log_terms, match_truth, message_terms, peer_refused, responses_durable, state_machine_safety, vote_kept,
+    acknowledgements_durable, campaign_configured, commit_monotonic, commit_own_term, commit_within_log,
+    committed_agree, committed_kept, committed_on_quorum, durable_log_kept, elected_by_quorum,
+    grants_durable, leader_append_only, leader_completeness, log_matching, log_terms, match_truth,
+    membership_agreed, membership_steps, message_terms, one_change_at_a_time, peer_refused,
+    responses_durable, state_machine_safety, vote_kept,
 };
 use crate::log_view::Spoken;
 use whitewater_sim::Role;
@@ -54,6 +56,12 @@ const RUNS: &[(&str, Violating)] = &[
     ("leader-completeness", leader_completeness::tests::violating),
     ("state-machine-safety", state_machine_safety::tests::violating),
     ("match-truth", match_truth::tests::violating),
+    ("membership-agreed", membership_agreed::tests::violating),
+    ("membership-steps", membership_steps::tests::violating),
+    ("one-change-at-a-time", one_change_at_a_time::tests::violating),
+    ("campaign-configured", campaign_configured::tests::violating),
+    ("elected-by-quorum", elected_by_quorum::tests::violating),
+    ("committed-on-quorum", committed_on_quorum::tests::violating),
     ("peer-refused", peer_refused::tests::violating),
 ];
 

@@ -1,5 +1,6 @@
 //! What the rules know of the whole run: the shadow of every node and the committed prefix.
 
+use super::chronicle::{Ballots, Chronicle};
 use super::shadow::Shadow;
 use crate::chain::{ChainLog, Linked};
 use crate::change::Shadows;
@@ -60,6 +61,8 @@ pub(crate) struct Books {
     pub(crate) nodes: Vec<Shadow>,
     pub(crate) elections: Shadows,
     pub(crate) gold: Gold,
+    pub(crate) chronicle: Chronicle,
+    pub(crate) ballots: Ballots,
 }
 
 impl Books {
@@ -68,6 +71,8 @@ impl Books {
             nodes: vec![Shadow::default(); SERVERS_MAX],
             elections: Shadows::default(),
             gold: Gold::default(),
+            chronicle: Chronicle::default(),
+            ballots: Ballots::default(),
         }
     }
 

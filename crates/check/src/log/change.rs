@@ -2,6 +2,7 @@
 
 use crate::change::{Bits, Grant, Standing};
 use crate::log_view::{LogView, Refusal};
+use crate::membership::Membership;
 use whitewater_sim::NodeId;
 
 impl Bits {
@@ -17,6 +18,8 @@ impl Bits {
     pub const MATCH: Bits = Bits(1 << 21);
     /// The node refused a message of a peer.
     pub const REFUSED: Bits = Bits(1 << 22);
+    /// The membership, or the node has started and says what it is.
+    pub const MEMBERSHIP: Bits = Bits(1 << 23);
 }
 
 /// A node's log at one moment, without its entries.
@@ -84,6 +87,12 @@ pub(crate) struct LogChange<'a> {
     pub(crate) matched: u16,
     /// How many entries were known to be committed anywhere before this event.
     pub(crate) committed_known: u64,
+    /// The membership before this event; nobody votes in it if memberships never change.
+    pub(crate) membership: Membership,
+    /// Memberships that are new in this event, each with the index from which it holds.
+    pub(crate) memberships: &'a [(u64, Membership)],
+    /// See [`LogView::changes`].
+    pub(crate) changes: &'a [u64],
     /// The last refusal, if one is new.
     pub(crate) refusal: Option<Refusal>,
 }

@@ -2,13 +2,17 @@
 
 mod acknowledgements_durable;
 mod books;
+mod campaign_configured;
 mod change;
+mod chronicle;
 mod commit_monotonic;
 mod commit_own_term;
 mod commit_within_log;
 mod committed_agree;
 mod committed_kept;
+mod committed_on_quorum;
 mod durable_log_kept;
+mod elected_by_quorum;
 mod forgetting;
 mod grants_durable;
 mod leader_append_only;
@@ -16,7 +20,10 @@ mod leader_completeness;
 mod log_matching;
 mod log_terms;
 mod match_truth;
+mod membership_agreed;
+mod membership_steps;
 mod message_terms;
+mod one_change_at_a_time;
 mod peer_refused;
 mod responses_durable;
 mod rule;

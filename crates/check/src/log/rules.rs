@@ -2,20 +2,26 @@
 
 use super::acknowledgements_durable::AcknowledgementsDurable;
 use super::books::Books;
+use super::campaign_configured::CampaignConfigured;
 use super::change::{LogChange, LogStanding};
 use super::commit_monotonic::CommitMonotonic;
 use super::commit_own_term::CommitOwnTerm;
 use super::commit_within_log::CommitWithinLog;
 use super::committed_agree::CommittedAgree;
 use super::committed_kept::CommittedKept;
+use super::committed_on_quorum::CommittedOnQuorum;
 use super::durable_log_kept::DurableLogKept;
+use super::elected_by_quorum::ElectedByQuorum;
 use super::grants_durable::GrantsDurable;
 use super::leader_append_only::LeaderAppendOnly;
 use super::leader_completeness::LeaderCompleteness;
 use super::log_matching::LogMatching;
 use super::log_terms::LogTerms;
 use super::match_truth::MatchTruth;
+use super::membership_agreed::MembershipAgreed;
+use super::membership_steps::MembershipSteps;
 use super::message_terms::MessageTerms;
+use super::one_change_at_a_time::OneChangeAtATime;
 use super::peer_refused::PeerRefused;
 use super::responses_durable::ResponsesDurable;
 use super::rule::{LogRule, Speaker, SpeechRule};
@@ -25,9 +31,10 @@ use super::vote_kept::VoteKept;
 use crate::change::{Bits, Change, Grant, Standing};
 use crate::election_safety::ElectionSafety;
 use crate::log_view::{RaftView, Spoken, Stimulus};
+use crate::membership::Membership;
 use crate::monotonic_terms::MonotonicTerms;
-use crate::owed::Terrain;
 use crate::rule::Rule;
+use crate::terrain::Terrain;
 use crate::vote_once::VoteOnce;
 use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
 
@@ -116,6 +123,12 @@ log_rules! {
     leader_completeness: LeaderCompleteness,
     state_machine_safety: StateMachineSafety,
     match_truth: MatchTruth,
+    membership_agreed: MembershipAgreed,
+    membership_steps: MembershipSteps,
+    one_change_at_a_time: OneChangeAtATime,
+    campaign_configured: CampaignConfigured,
+    elected_by_quorum: ElectedByQuorum,
+    committed_on_quorum: CommittedOnQuorum,
     peer_refused: PeerRefused,
 }
 
@@ -234,6 +247,9 @@ impl RaftRules {
             }
             hear(self.blind, said, &speaker)?;
         }
+        if !self.grants.is_empty() {
+            self.books.ballots.remember(node, &self.grants);
+        }
         let was = self.books.elections.of(node);
         let matched = follow_matches(shadow, self.servers, node, stimulus, view, (was, standing));
         let same = standing == was && after == shadow.standing;
@@ -261,6 +277,8 @@ impl RaftRules {
             shadow.boot();
         }
         let kept = shadow.follow(view, after);
+        let memberships = view.memberships().get(shadow.memberships_seen..).unwrap_or_default();
+        shadow.memberships_seen += memberships.len();
         let shadow = &self.books.nodes[node.position()];
         let before = &shadow.standing;
         let committed_known = self.books.gold.last_index();
@@ -274,17 +292,24 @@ impl RaftRules {
             | Bits::APPLIED.when(before.applied != after.applied)
             | Bits::LOG_APPENDED.when(after.last_index > kept)
             | Bits::LOG_TRUNCATED.when(before.last_index > kept)
+            | Bits::MEMBERSHIP.when(!memberships.is_empty())
             | Bits::REFUSED.when(refused);
         let refusal = if refused { view.last_refusal() } else { None };
-        let grants = &self.grants;
+        let (grants, membership, changes) = (&self.grants, shadow.membership, view.changes());
         #[rustfmt::skip]
         let change = LogChange {
-            node, bits, was, is, grants, before, after, kept, matched, committed_known, refusal,
+            node, bits, was, is, grants, before, after, kept, matched, committed_known, membership, memberships,
+            changes, refusal,
         };
         self.log.wake(self.blind, &change, &self.books)?;
         // Only now, so that nobody needs a copy of what was before.
         let shadow = &mut self.books.nodes[node.position()];
         shadow.standing = *after;
+        if let Some(&(_, membership)) = memberships.last() {
+            shadow.membership = membership;
+        }
+        self.books.chronicle.extend(memberships, after.applied);
+        let shadow = &mut self.books.nodes[node.position()];
         if committed {
             shadow.forget_committed();
         }
@@ -326,6 +351,7 @@ impl RaftRules {
             }
         }
         self.log.vote_kept.remember(node, &self.grants);
+        self.books.ballots.remember(node, &self.grants);
         let standing = self.books.elections.of(node);
         let bits = Bits::GRANT.when(!self.grants.is_empty());
         let change = Change { node, bits, before: standing, after: standing, grants: &self.grants };
@@ -346,6 +372,11 @@ impl RaftRules {
     /// A server's log as of its last event; of a server that is down what was durable.
     pub fn log_standing(&self, node: NodeId) -> LogStanding {
         self.books.node(node).standing
+    }
+
+    /// The membership as a server saw it last; `None` if memberships never change.
+    pub fn membership(&self, node: NodeId) -> Option<Membership> {
+        Some(self.books.node(node).membership).filter(|membership| membership.voters != 0)
     }
 
     /// Whether a server has started and not crashed since.

@@ -3,6 +3,7 @@
 use super::change::LogStanding;
 use crate::chain::{ChainLog, Linked};
 use crate::log_view::LogView;
+use crate::membership::Membership;
 use whitewater_sim::SERVERS_MAX;
 
 /// What is remembered of one node.
@@ -16,6 +17,10 @@ pub(crate) struct Shadow {
     /// Match indexes of a leader by position of the peer.
     pub(crate) matches: [u64; SERVERS_MAX],
     pub(crate) is_up: bool,
+    /// The membership as the node last saw it; nobody votes in it if memberships never change.
+    pub(crate) membership: Membership,
+    /// How many of the memberships of its present life were looked at.
+    pub(crate) memberships_seen: usize,
     /// Set while a node is down whose disk died in the middle of a step: it may hold more, less or later than is known.
     pub(crate) uncertain: bool,
     /// Up to where the log was durable before the step in which the disk died, or was said to be in it, while the node is
@@ -33,6 +38,8 @@ impl Default for Shadow {
             removed: Linked::default(),
             matches: [0; SERVERS_MAX],
             is_up: false,
+            membership: Membership::default(),
+            memberships_seen: 0,
             uncertain: false,
             durable_before: 0,
             forgiven: false,
@@ -58,6 +65,7 @@ impl Shadow {
             self.crash();
         }
         (self.is_up, self.uncertain, self.durable_before) = (true, false, 0);
+        self.memberships_seen = 0;
     }
 
     /// The disk died in the middle of a step: what was committed is all that is certain to be there.

@@ -3,6 +3,7 @@
 use super::rules::RaftRules;
 use crate::chain::ChainLog;
 use crate::log_view::{LogView, Refusal, Spoken, Stimulus};
+use crate::membership::Membership;
 use crate::view::ElectionView;
 use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
 
@@ -25,6 +26,8 @@ pub(crate) struct Toy {
     pub(crate) state_hash: Option<u64>,
     pub(crate) matches: [u64; SERVERS_MAX],
     pub(crate) refusal: Option<Refusal>,
+    pub(crate) memberships: Vec<(u64, Membership)>,
+    pub(crate) changes: Vec<u64>,
 }
 
 impl Toy {
@@ -107,6 +110,12 @@ impl LogView for Toy {
     }
     fn state_hash(&self) -> Option<u64> {
         self.state_hash
+    }
+    fn memberships(&self) -> &[(u64, Membership)] {
+        &self.memberships
+    }
+    fn changes(&self) -> &[u64] {
+        &self.changes
     }
     fn refusals(&self) -> u32 {
         self.refusal.is_some().into()

@@ -10,11 +10,15 @@ pub(super) fn servers(decisions: &Decisions) -> usize {
     w::SERVERS[decisions.draw("servers", 0).weighted(&weights)].0
 }
 
+pub(super) fn clients((low, high): (usize, usize), decisions: &Decisions) -> usize {
+    decisions.draw("clients", 0).within(low as u64, high as u64) as usize
+}
+
 /// A script without faults and operations.
 pub(super) fn script(
     seed: u64,
     servers: usize,
-    clients: (usize, usize),
+    clients: usize,
     timing: Timing,
     decisions: &Decisions,
 ) -> Script {
@@ -23,7 +27,7 @@ pub(super) fn script(
     Script {
         seed,
         servers,
-        clients: decisions.draw("clients", 0).within(clients.0 as u64, clients.1 as u64) as usize,
+        clients,
         network,
         horizon: readable(timing.election_high.times(timeouts)),
         settle: Settle {

@@ -15,11 +15,15 @@ pub(super) fn add(
     scope: Scope,
     decisions: &Decisions,
 ) {
-    if script.servers < 2 {
-        return;
-    }
     let stage = Stage::new(script, timing, names, decisions);
     let steps = &mut script.steps;
+    if stage.servers < 2 {
+        // A lone server has no links and follows nobody.
+        if scope.crashes {
+            add_crashes(steps, &stage);
+        }
+        return;
+    }
     if scope.links {
         add_cuts(steps, &stage);
     }
@@ -107,7 +111,9 @@ fn add_crashes(steps: &mut Vec<Step>, stage: &Stage<'_>) {
     };
     steps.extend(stage.faults("crash").map(|fault| crash(&fault, Target::Node(fault.node("node")))));
     steps.extend(stage.faults("crash-leader").map(|fault| crash(&fault, Target::Leader)));
-    steps.extend(stage.faults("crash-follower").map(|fault| crash(&fault, fault.follower())));
+    if stage.servers > 1 {
+        steps.extend(stage.faults("crash-follower").map(|fault| crash(&fault, fault.follower())));
+    }
 }
 
 /// All messages of a link, or those of one kind.

@@ -7,11 +7,13 @@ mod faults;
 mod moments;
 mod operations;
 mod options;
+mod size;
 mod weights;
 
 use crate::suggest::listed;
 use crate::{PLAN_VERSION, Plan, Profile};
 use decide::Decisions;
+use size::Size;
 use std::collections::BTreeSet;
 use whitewater_sim::System;
 
@@ -24,7 +26,7 @@ pub struct Restrictions {
     pub system: Option<String>,
     /// This profile only.
     pub profile: Option<Profile>,
-    /// Values of options, by name.
+    /// Values of options, by name; with them the size of the cluster, as `nodes` and `clients`.
     pub set: Vec<(String, String)>,
     /// With this bug planted, in a system that has it; builds without the feature `mutants` have none.
     pub bug: Option<String>,
@@ -46,11 +48,13 @@ pub fn generate(
     let decisions = Decisions::new(seed);
     let profile = restrictions.profile.unwrap_or(Profile::Swarm);
     let system = choose_system(systems, &decisions, restrictions)?;
-    let servers = cluster::servers(&decisions);
+    let size = Size::demanded(restrictions)?;
+    let servers = size.servers.unwrap_or_else(|| cluster::servers(&decisions));
     let scope = profile.scope();
     let options = options::draw(system, scope.options, servers, &decisions, restrictions)?;
     let timing = system.timing(&options);
-    let mut script = cluster::script(seed, servers, system.clients(), timing, &decisions);
+    let clients = size.clients.unwrap_or_else(|| cluster::clients(system.clients(), &decisions));
+    let mut script = cluster::script(seed, servers, clients, timing, &decisions);
     if scope.links {
         cluster::disturb(&mut script, timing, &decisions);
     }
@@ -101,7 +105,7 @@ fn with_bug_and_options(
             return Err(no_bug(systems, bug));
         }
     }
-    for (name, _) in &restrictions.set {
+    for (name, _) in restrictions.set.iter().filter(|(name, _)| !Size::has(name)) {
         let before = eligible.clone();
         eligible.retain(|system| has_option(*system, name));
         if eligible.is_empty() {
@@ -127,7 +131,7 @@ fn no_option(systems: &[&'static dyn System], name: &str) -> String {
         }
     };
     let there: Vec<String> = systems.iter().map(of).collect();
-    format!("there is no option `{name}`; {}", there.join("; "))
+    format!("there is no option `{name}`; {}; every system has {}", there.join("; "), Size::NAMES.join(", "))
 }
 
 /// That none of these systems stands the profile, and which profiles each does.

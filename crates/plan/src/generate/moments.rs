@@ -29,6 +29,8 @@ impl<'a> Stage<'a> {
         (messages, timers): (&'static [&'static str], &'static [&'static str]),
         decisions: &'a Decisions,
     ) -> Stage<'a> {
+        // Messages and timers are named with a link, and a lone server has none.
+        let (messages, timers) = if script.servers > 1 { (messages, timers) } else { (&[][..], &[][..]) };
         Stage {
             decisions,
             servers: script.servers,

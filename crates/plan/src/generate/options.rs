@@ -2,6 +2,7 @@
 
 use super::Restrictions;
 use super::decide::{Decisions, log_span};
+use super::size::Size;
 use whitewater_sim::{Draw, NodeId, OptionSpec, Options, System, Values};
 
 /// Draws the options that plans draw, if they are drawn at all, then gives what is demanded.
@@ -14,7 +15,7 @@ pub(super) fn draw(
 ) -> Result<Options, String> {
     let specs = system.options();
     let mut demanded = Options::new();
-    for (name, value) in &restrictions.set {
+    for (name, value) in restrictions.set.iter().filter(|(name, _)| !Size::has(name)) {
         demanded.set(specs, name, value).map_err(|wrong| format!("{}: {wrong}", system.name()))?;
     }
     let mut options = Options::new();

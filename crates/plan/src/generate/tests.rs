@@ -119,8 +119,23 @@ fn an_option_without_a_system_is_given_to_those_that_have_it() {
     }
     assert_eq!(
         generate(&SYSTEMS, 1, &set("mood")).unwrap_err(),
-        "there is no option `mood`; pond has announce, mode, election, window; lake has none"
+        "there is no option `mood`; pond has announce, mode, election, window; lake has none; every system has nodes, clients"
     );
+}
+
+#[test]
+fn a_cluster_of_the_size_that_is_demanded_has_faults_that_fit_it() {
+    let mut crashes = 0;
+    for seed in SEEDS {
+        let free = plan(seed, &pond(&[]));
+        let one = plan(seed, &pond(&[("nodes", "1"), ("clients", "2")]));
+        assert_eq!((one.script.servers, one.script.clients), (1, 2), "seed {seed}");
+        assert_eq!(one.script.validate(), Ok(()), "seed {seed}");
+        assert_eq!(one.script.horizon, free.script.horizon, "seed {seed}");
+        crashes += one.script.steps.iter().filter(|step| matches!(step.action, Action::Crash { .. })).count();
+        assert_eq!(plan(seed, &pond(&[("nodes", "9")])).script.servers, 9, "seed {seed}");
+    }
+    assert!(crashes > 0);
 }
 
 #[test]

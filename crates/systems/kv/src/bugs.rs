@@ -43,13 +43,6 @@ pub(crate) const ALL: &[&str] = &[
     "wal-cache-not-truncated",
 ];
 
-/// Those that no campaign is asked to find. The seeds among them waste messages or time, which only a script can know to be
-/// too much; the others need options or moments that a script sets up and a swarm hardly ever does.
-pub(crate) const QUIET: &[&str] = &[
-    "seed-e4", "seed-e6", "seed-e8", "seed-e10", "seed-e11", "E11", "figure-8", "L08", "L10", "L14", "R17",
-    "R25", "S02",
-];
-
 /// The bug of the log with that id.
 pub(crate) fn of_log(id: &str) -> Option<Bug> {
     Some(match id {
@@ -76,10 +69,5 @@ mod tests {
             let core = whitewater_raft::Bug::from_id(id).is_some();
             assert_ne!(core, of_log(id).is_some(), "{id}");
         }
-    }
-
-    #[test]
-    fn every_quiet_bug_is_one_of_them() {
-        assert!(QUIET.iter().all(|id| ALL.contains(id)));
     }
 }

@@ -7,6 +7,7 @@ use crate::command::{Command, Operation, Reply};
 use crate::marks;
 use crate::message::{KvMessage, Outcome, Session};
 use crate::options::Settings;
+use crate::order::Order;
 use crate::proposal::{Author, encode};
 use crate::server::Hands;
 use crate::timer::KvTimer;
@@ -20,20 +21,38 @@ use whitewater_sim::{Boot, Input, NodeId, OpId, Span};
 const QUEUE_MAX: usize = 16;
 /// Attempts at an operation on which a client insists.
 const INSISTING: u32 = u32::MAX;
+/// Attempts at an order: one that is out of turn is not worth keeping others waiting.
+const ORDER_ATTEMPTS_MAX: u32 = 4;
 
 /// An operation that waits for its turn.
 #[derive(Clone, Debug)]
 struct Wish {
     op: OpId,
-    operation: Operation,
+    task: Task,
     attempts_max: u32,
+}
+
+/// What it is to do.
+#[derive(Clone, Debug)]
+enum Task {
+    Operate(Operation),
+    Order(Order),
+}
+
+/// What it asks a server for.
+#[derive(Clone, Debug)]
+enum Asking {
+    /// An operation, as an entry of the log.
+    Body(Payload),
+    /// An order, with the number of the request.
+    Order(u64, Order),
 }
 
 /// The operation that is going on.
 #[derive(Clone, Debug)]
 struct Current {
     op: OpId,
-    body: Payload,
+    asking: Asking,
     target: NodeId,
     /// It need not be carried out by the leader.
     elsewhere: bool,
@@ -61,6 +80,8 @@ pub struct Client {
     attempt: u64,
     /// Who probably leads.
     believed: NodeId,
+    /// Whom it asks next if nobody tells it who leads: everybody in turn, as what servers say of others may be old.
+    turn: NodeId,
     /// The incarnation of every server, as far as known.
     sessions: Vec<Session>,
 }
@@ -68,6 +89,7 @@ pub struct Client {
 impl Client {
     pub(crate) fn boot(boot: &Boot<'_, Settings>, fx: &mut Hands<'_>) -> Client {
         let first = fx.draw(name_hash("first-server"), 0, boot.servers as u64 - 1);
+        let first = NodeId::server(first as usize);
         Client {
             id: boot.id,
             servers: boot.servers,
@@ -78,7 +100,8 @@ impl Client {
             current: None,
             number: 0,
             attempt: 0,
-            believed: NodeId::server(first as usize),
+            believed: first,
+            turn: first,
             sessions: vec![0; boot.servers],
         }
     }
@@ -93,17 +116,26 @@ impl Client {
         usize::from(self.current.is_some()) + self.waiting.len()
     }
 
+    /// Whether it has something to order, or has ordered it and was not answered.
+    pub(crate) fn has_orders(&self) -> bool {
+        let now = self.current.as_ref().is_some_and(|current| matches!(current.asking, Asking::Order(..)));
+        now || self.waiting.iter().any(|wish| matches!(wish.task, Task::Order(_)))
+    }
+
     pub(crate) fn handle(&mut self, input: Input<crate::node::KvNode>, fx: &mut Hands<'_>) {
         match input {
             Input::Command { op, command: Command::Operate(operation) } => {
-                self.ask(Wish { op, operation, attempts_max: self.attempts_max }, fx);
+                self.ask(Wish { op, task: Task::Operate(operation), attempts_max: self.attempts_max }, fx);
             }
             Input::Command { op, command: Command::Insist(operation) } => {
-                self.ask(Wish { op, operation, attempts_max: INSISTING }, fx);
+                self.ask(Wish { op, task: Task::Operate(operation), attempts_max: INSISTING }, fx);
             }
-            Input::Command { op, command: Command::Campaign | Command::Transfer(_) } => {
-                fx.reply(op, Reply::Declined)
+            Input::Command { op, command: Command::Order(order) } => {
+                let attempts_max = self.attempts_max.min(ORDER_ATTEMPTS_MAX);
+                self.ask(Wish { op, task: Task::Order(order), attempts_max }, fx);
             }
+            Input::Command { op, command: Command::Abandon } => self.abandon(op, fx),
+            Input::Command { op, command: Command::Campaign } => fx.reply(op, Reply::Declined),
             Input::Timeout(_) => self.time_is_up(fx),
             Input::Deliver { message: KvMessage::Response { attempt, outcome }, .. } => {
                 self.answered(attempt, outcome, fx);
@@ -126,18 +158,39 @@ impl Client {
         self.begin_next(fx);
     }
 
+    /// Gives up every order, whatever may become of it.
+    fn abandon(&mut self, op: OpId, fx: &mut Hands<'_>) {
+        self.waiting.retain(|wish| {
+            let is_order = matches!(wish.task, Task::Order(_));
+            if is_order {
+                fx.reply(wish.op, Reply::Refused);
+            }
+            !is_order
+        });
+        fx.reply(op, Reply::Abandoned);
+        if self.has_orders() {
+            self.finish(Reply::Unknown, fx);
+        }
+    }
+
     fn begin_next(&mut self, fx: &mut Hands<'_>) {
         if self.current.is_some() {
             return;
         }
-        let Some(Wish { op, operation, attempts_max }) = self.waiting.pop_front() else { return };
+        let Some(Wish { op, task, attempts_max }) = self.waiting.pop_front() else { return };
         self.number += 1;
-        let elsewhere = self.reads_anywhere && !operation.is_write();
+        let elsewhere =
+            self.reads_anywhere && matches!(&task, Task::Operate(operation) if !operation.is_write());
         let target =
             if elsewhere { NodeId::server(self.number as usize % self.servers) } else { self.believed };
         self.current = Some(Current {
             op,
-            body: encode(Author::of(self.id), self.number, &operation),
+            asking: match task {
+                Task::Operate(operation) => {
+                    Asking::Body(encode(Author::of(self.id), self.number, &operation))
+                }
+                Task::Order(order) => Asking::Order(self.number, order),
+            },
             target,
             elsewhere,
             attempts_left: attempts_max,
@@ -159,15 +212,21 @@ impl Client {
         current.target = target;
         current.pausing = false;
         self.attempt += 1;
-        let session = self.sessions[target.position()];
-        fx.send(target, KvMessage::Request { session, attempt: self.attempt, body: current.body.clone() });
+        let (session, attempt) = (self.sessions[target.position()], self.attempt);
+        let message = match &current.asking {
+            Asking::Body(body) => KvMessage::Request { session, attempt, body: body.clone() },
+            Asking::Order(number, order) => {
+                KvMessage::Order { session, attempt, number: *number, order: order.clone() }
+            }
+        };
+        fx.send(target, message);
         fx.set_timer(KvTimer::Attempt, self.election_timeout, self.election_timeout.times(2));
     }
 
     fn time_is_up(&mut self, fx: &mut Hands<'_>) {
         let Some(current) = &mut self.current else { return };
         current.doubtful |= !current.pausing;
-        let next = if current.pausing { current.target } else { self.after(self.believed_now()) };
+        let next = if current.pausing { current.target } else { self.next_in_turn() };
         self.attempt(next, fx);
     }
 
@@ -190,7 +249,7 @@ impl Client {
 
     /// Nobody leads, as it seems: waits before it tries the next server.
     fn pause(&mut self, fx: &mut Hands<'_>) {
-        let next = self.after(self.believed_now());
+        let next = self.next_in_turn();
         let Some(current) = &mut self.current else { return };
         current.pausing = true;
         current.target = next;
@@ -218,12 +277,9 @@ impl Client {
         self.begin_next(fx);
     }
 
-    fn believed_now(&self) -> NodeId {
-        self.current.as_ref().map_or(self.believed, |current| current.target)
-    }
-
-    fn after(&self, server: NodeId) -> NodeId {
-        NodeId::server((server.position() + 1) % self.servers)
+    fn next_in_turn(&mut self) -> NodeId {
+        self.turn = NodeId::server((self.turn.position() + 1) % self.servers);
+        self.turn
     }
 
     pub(crate) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

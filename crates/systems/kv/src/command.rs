@@ -1,9 +1,10 @@
 //! What a script may ask of clients and servers, and what they answer.
 
+use crate::order::{self, Order};
 use std::borrow::Borrow;
 use std::fmt;
 use whitewater_raft::Payload;
-use whitewater_sim::{Digest, Digester, NodeId};
+use whitewater_sim::{Digest, Digester};
 
 /// Longest key, in bytes.
 pub(crate) const KEY_MAX_BYTES: usize = 64;
@@ -103,8 +104,10 @@ pub enum Command {
     Insist(Operation),
     /// A server stands for election at once.
     Campaign,
-    /// A server hands the leadership to another one, or asks the leader to.
-    Transfer(NodeId),
+    /// A client, or a server by itself, orders something about the cluster.
+    Order(Order),
+    /// A client gives up what it was to order and has not been answered.
+    Abandon,
 }
 
 impl fmt::Display for Operation {
@@ -124,25 +127,25 @@ impl fmt::Display for Command {
             Command::Operate(operation) => operation.fmt(f),
             Command::Insist(operation) => write!(f, "insist {operation}"),
             Command::Campaign => f.write_str("campaign"),
-            Command::Transfer(to) => write!(f, "transfer {to}"),
+            Command::Order(order) => order.fmt(f),
+            Command::Abandon => f.write_str("abandon"),
         }
     }
 }
 
-const FORMS: &str = "put KEY VALUE, append KEY VALUE, get KEY, cas KEY OLD NEW, each also behind `insist`, campaign, or transfer NODE";
+const FORMS: &str = "put KEY VALUE, append KEY VALUE, get KEY, cas KEY OLD NEW, each also behind `insist`, campaign, transfer NODE, abandon";
 
 /// Reads a command.
 ///
 /// # Errors
 /// Says which forms there are.
 pub(crate) fn parse(text: &str) -> Result<Command, String> {
-    if let Some(to) = text.strip_prefix("transfer ") {
-        let server = to.parse::<NodeId>().ok().filter(|node| node.is_server());
-        let wrong = || format!("`{to}` is no server: write one such as n2");
-        return server.map(Command::Transfer).ok_or_else(wrong);
+    if let Some(order) = order::parse(text) {
+        return order.map(Command::Order);
     }
     match text.strip_prefix("insist ") {
         _ if text == "campaign" => Ok(Command::Campaign),
+        _ if text == "abandon" => Ok(Command::Abandon),
         Some(operation) => parse_operation(operation).map(Command::Insist),
         None => parse_operation(text).map(Command::Operate),
     }
@@ -161,7 +164,7 @@ fn parse_operation(text: &str) -> Result<Operation, String> {
         ("cas", [k, old, new]) => {
             Operation::CompareAndSet { key: key(k)?, old: value(old)?, new: value(new)? }
         }
-        _ => return Err(format!("`{text}` is no command: write one of {FORMS}")),
+        _ => return Err(format!("`{text}` is no command: write one of {FORMS}, {}", order::FORMS)),
     };
     Ok(operation)
 }
@@ -185,6 +188,12 @@ pub enum Answer {
     Value(Option<Text>),
     /// Compare-and-set found another value and changed nothing.
     Differs,
+    /// The membership was changed.
+    Changed,
+    /// The change did not fit the membership, which stayed as it was.
+    Unfit,
+    /// The leader was asked to hand over; whether it does will show.
+    Asked,
 }
 
 /// What a node answers to a command.
@@ -200,6 +209,8 @@ pub enum Reply {
     Campaigning,
     /// The server was asked to hand over the leadership; whether it does will show.
     Transferring,
+    /// The client has given up its orders.
+    Abandoned,
     /// The node cannot do that: it is no server, or knows no leader.
     Declined,
 }
@@ -211,6 +222,9 @@ impl fmt::Display for Answer {
             Answer::Value(None) => f.write_str("no value"),
             Answer::Value(Some(value)) => write!(f, "value {value}"),
             Answer::Differs => f.write_str("differs"),
+            Answer::Changed => f.write_str("changed"),
+            Answer::Unfit => f.write_str("unfit"),
+            Answer::Asked => f.write_str("asked"),
         }
     }
 }
@@ -223,6 +237,7 @@ impl fmt::Display for Reply {
             Reply::Unknown => f.write_str("unknown"),
             Reply::Campaigning => f.write_str("campaigning"),
             Reply::Transferring => f.write_str("transferring"),
+            Reply::Abandoned => f.write_str("abandoned"),
             Reply::Declined => f.write_str("declined"),
         }
     }
@@ -238,6 +253,9 @@ impl Digest for Answer {
                 digester.bytes(value.bytes());
             }
             Answer::Differs => digester.word(4),
+            Answer::Changed => digester.word(10),
+            Answer::Unfit => digester.word(11),
+            Answer::Asked => digester.word(12),
         }
     }
 }
@@ -251,6 +269,7 @@ impl Digest for Reply {
             Reply::Campaigning => digester.word(7),
             Reply::Transferring => digester.word(8),
             Reply::Declined => digester.word(9),
+            Reply::Abandoned => digester.word(13),
         }
     }
 }
@@ -261,9 +280,17 @@ mod tests {
 
     #[test]
     fn a_command_reads_back_as_it_is_written() {
-        for text in
-            ["put a 1", "append k7 x12", "get a", "cas a 1 2", "insist get a", "campaign", "transfer n2"]
-        {
+        for text in [
+            "put a 1",
+            "append k7 x12",
+            "get a",
+            "cas a 1 2",
+            "insist get a",
+            "campaign",
+            "abandon",
+            "transfer n2",
+            "replace n1 by n4",
+        ] {
             assert_eq!(parse(text).unwrap().to_string(), text);
         }
     }
@@ -282,9 +309,11 @@ mod tests {
             "insist campaign",
             "jump",
         ] {
-            assert!(parse(text).unwrap_err().contains("put KEY VALUE"), "{text}");
+            let refusal = parse(text).unwrap_err();
+            assert!(refusal.contains("put KEY VALUE"), "{text}");
         }
         assert!(parse("transfer c1").unwrap_err().contains("no server"));
+        assert!(parse("jump").unwrap_err().contains("add NODES"));
         let long = format!("get {}", "k".repeat(KEY_MAX_BYTES + 1));
         assert!(parse(&long).unwrap_err().contains("at most 64"));
     }

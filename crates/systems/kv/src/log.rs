@@ -26,6 +26,8 @@ pub struct Log {
     refusals: u32,
     /// How often it was refused since one was given.
     refused: Cell<u32>,
+    /// A member needs a snapshot, and the one there is does not have it among the members.
+    lacks_newcomer: Cell<bool>,
 }
 
 /// What a new log is made with.
@@ -106,6 +108,7 @@ impl Log {
             scratch: Vec::new(),
             refusals,
             refused: Cell::new(0),
+            lacks_newcomer: Cell::new(false),
         };
         log.stored();
         log
@@ -172,6 +175,11 @@ impl Log {
     pub(crate) fn compact(&mut self, disk: &mut Disk, index: u64) {
         // What cannot be given up now is tried again after the next snapshot; nothing depends on it.
         let _ = self.wal.compact(disk, index.min(self.snapshot_index()));
+    }
+
+    /// Whether a member needs a snapshot and is not in the one there is; asked once for each time it is so.
+    pub(crate) fn take_lack(&self) -> bool {
+        self.lacks_newcomer.take()
     }
 
     /// The state machine as the snapshot has it, if there is one.
@@ -295,17 +303,23 @@ impl Storage for Log {
         Ok(self.last())
     }
 
-    fn snapshot(&self, _request_index: u64, _to: NodeId) -> Result<Snapshot, StorageError> {
+    fn snapshot(&self, _request_index: u64, to: NodeId) -> Result<Snapshot, StorageError> {
         if self.refused.get() < self.refusals {
             self.refused.set(self.refused.get() + 1);
             return Err(StorageError::SnapshotTemporarilyUnavailable);
         }
         self.refused.set(0);
         let snapshot = self.wal.snapshot().ok_or(StorageError::SnapshotTemporarilyUnavailable)?;
+        let conf_state = self.membership();
+        if !conf_state.contains(to) {
+            // It would take no notice of it.
+            self.lacks_newcomer.set(true);
+            return Err(StorageError::SnapshotTemporarilyUnavailable);
+        }
         Ok(Snapshot {
             index: snapshot.index,
             term: snapshot.term,
-            conf_state: self.membership(),
+            conf_state,
             data: Payload::shared(Arc::clone(&snapshot.data)),
         })
     }

@@ -87,10 +87,31 @@ impl Machine {
     /// Applies a committed entry. `None` for an entry that asks for nothing.
     pub(crate) fn apply(&mut self, entry: &Payload) -> Option<Applied> {
         let proposal = decode(entry)?;
-        let (author, number) = (proposal.author, proposal.number);
+        Some(self.once(proposal.author, proposal.number, |machine| {
+            machine.carry_out(entry, proposal.key, proposal.verb)
+        }))
+    }
+
+    /// Applies a committed change of the membership by its context; `carry_out` does what the change says. `None` if nobody
+    /// has asked for it.
+    pub(crate) fn apply_change(
+        &mut self,
+        context: &[u8],
+        carry_out: impl FnOnce() -> Answer,
+    ) -> Option<Applied> {
+        let proposal = decode(context)?;
+        Some(self.once(proposal.author, proposal.number, |_| carry_out()))
+    }
+
+    /// Carries out a request unless it was carried out or given up before.
+    fn once(
+        &mut self,
+        author: Author,
+        number: u64,
+        carry_out: impl FnOnce(&mut Machine) -> Answer,
+    ) -> Applied {
         let Author::Client(client) = author else {
-            let answer = Some(self.carry_out(entry, proposal.key, proposal.verb));
-            return Some(Applied { author, number, answer });
+            return Applied { author, number, answer: Some(carry_out(self)) };
         };
         let client = usize::from(client);
         if let Some(last) = &self.clients[client]
@@ -98,18 +119,20 @@ impl Machine {
         {
             // Applied before: a client retries with the same number, and gives up a number for ever when it goes on.
             let answer = (last.number == number).then(|| last.answer.clone());
-            return Some(Applied { author, number, answer });
+            return Applied { author, number, answer };
         }
-        let answer = self.carry_out(entry, proposal.key, proposal.verb);
+        let answer = carry_out(self);
         let before = self.clients[client].as_ref().map_or(0, |last| last.number);
         self.hash ^= seat(client, before) ^ seat(client, number);
         self.clients[client] = Some(Last { number, answer: answer.clone() });
-        Some(Applied { author, number, answer: Some(answer) })
+        Applied { author, number, answer: Some(answer) }
     }
 
     fn carry_out(&mut self, entry: &Payload, key: &[u8], verb: Verb<'_>) -> Answer {
         match verb {
             Verb::Get => return Answer::Value(self.get(key)),
+            // An entry of its own kind, which does not come here.
+            Verb::Change => return Answer::Unfit,
             Verb::CompareAndSet { old, .. } if self.cells.get(key).is_none_or(|c| c.value.bytes() != old) => {
                 return Answer::Differs;
             }
@@ -167,6 +190,9 @@ impl Machine {
                     bytes.push(4);
                     put(bytes, value.bytes());
                 }
+                Some(Answer::Changed) => bytes.push(5),
+                Some(Answer::Unfit) => bytes.push(6),
+                Some(Answer::Asked) => unreachable!("a transfer is no entry of the log"),
             }
         }
     }
@@ -193,6 +219,8 @@ impl Machine {
                 1 => Answer::Written,
                 2 => Answer::Differs,
                 3 => Answer::Value(None),
+                5 => Answer::Changed,
+                6 => Answer::Unfit,
                 _ => {
                     let length = bytes.length()?;
                     Answer::Value(Some(Text::new(bytes.take(length)?)))
@@ -312,6 +340,27 @@ mod tests {
             assert_eq!(read.apply(&entry), machine.apply(&entry), "{text}");
         }
         assert_eq!((read.hash(), read.get(b"a")), (machine.hash(), machine.get(b"a")));
+    }
+
+    #[test]
+    fn a_change_is_carried_out_once_and_its_answer_survives_in_a_snapshot() {
+        let mut machine = Machine::default();
+        let context = crate::proposal::encode_change(Author::Client(0), 3);
+        let mut times = 0;
+        let mut apply = |machine: &mut Machine| {
+            let applied = machine.apply_change(&context, || {
+                times += 1;
+                Answer::Changed
+            });
+            applied.unwrap().answer
+        };
+        assert_eq!(apply(&mut machine), Some(Answer::Changed));
+        let mut bytes = Vec::new();
+        machine.write(&mut bytes);
+        let mut read = Machine::read(&mut Bytes(&bytes)).unwrap();
+        assert_eq!(apply(&mut read), Some(Answer::Changed));
+        assert_eq!(times, 1);
+        assert_eq!(machine.apply_change(&[], || Answer::Changed), None, "a leader leaves by itself");
     }
 
     #[test]

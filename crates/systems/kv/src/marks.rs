@@ -46,6 +46,32 @@ marks! {
     READ_WAITED = "read-waited-for-its-index",
     /// A leader was asked to hand over its leadership.
     TRANSFER_BEGUN = "transfer-begun",
+    /// A joint membership was entered that is left without being asked.
+    JOINT_ENTERED = "joint-entered",
+    /// A joint membership was entered that stays until it is left on demand.
+    JOINT_ENTERED_EXPLICITLY = "joint-entered-explicitly",
+    /// A joint membership was left.
+    JOINT_LEFT = "joint-left",
+    /// A server that was no member became a learner.
+    LEARNER_ADDED = "learner-added",
+    /// A learner became a voter.
+    LEARNER_PROMOTED = "learner-promoted",
+    /// A server that was no member became a voter at once.
+    VOTER_ADDED = "voter-added",
+    /// A voter became a learner, or is to when the joint membership is left.
+    VOTER_DEMOTED = "voter-demoted",
+    /// A member was removed.
+    MEMBER_REMOVED = "member-removed",
+    /// A server that was removed became a member again.
+    ADDED_AGAIN = "member-added-again",
+    /// A leader applied that it is no member any more.
+    LEADER_REMOVED_ITSELF = "leader-removed-itself",
+    /// A change was asked for while another one was under way, or it did not fit a joint membership or a simple one.
+    CHANGE_NOT_NOW = "change-proposed-out-of-turn",
+    /// A learner that was to become a voter had not caught up, or was none.
+    PROMOTION_TOO_EARLY = "promotion-too-early",
+    /// A snapshot was made because the last one does not have a member in it that needs one.
+    SNAPSHOT_FOR_NEWCOMER = "snapshot-made-for-newcomer",
     /// A server that does not lead was asked for a read.
     READ_AT_FOLLOWER = "read-at-follower",
     /// A client had too much to do and refused an operation.

@@ -2,9 +2,11 @@
 
 use crate::command::Answer;
 use crate::machine::mix;
-use crate::proposal::{Author, Proposal, Verb, checksum, decode, word};
+pub(crate) use crate::naming::{core_id, server};
+use crate::order::Order;
+use crate::proposal::{Author, Proposal, Verb, checksum, decode, entry_word, word};
 use std::fmt;
-use whitewater_raft::{Entry, MessageKind, NONE, Payload};
+use whitewater_raft::{ChangeKind, ConfChangeV2, Entry, MessageKind, Payload, Transition, decode_entry};
 use whitewater_sim::{Digest, Digester, Kind, Message, NodeId};
 
 /// Number of a life of a server's process, increasing; whoever sends to it says which one is meant.
@@ -85,6 +87,17 @@ pub enum KvMessage {
         /// The operation, as an entry of the log.
         body: Payload,
     },
+    /// A client orders something about the cluster.
+    Order {
+        /// As that of a request.
+        session: Session,
+        /// As that of a request, and counted with them.
+        attempt: u64,
+        /// Number of the request, counted with those for operations.
+        number: u64,
+        /// What is ordered.
+        order: Order,
+    },
     /// A server answers.
     Response {
         /// The attempt that is answered.
@@ -141,20 +154,9 @@ pub(crate) const KINDS: &[&str] = &[
     "Fence",
     "Fenced",
     "Request",
+    "Order",
     "Response",
 ];
-
-/// The node a server is to the core.
-#[inline]
-pub(crate) fn core_id(node: NodeId) -> whitewater_raft::NodeId {
-    node.position() as u64 + 1
-}
-
-/// The server that a node of the core is; `None` for no node.
-#[inline]
-pub(crate) fn server(id: whitewater_raft::NodeId) -> Option<NodeId> {
-    (id != NONE).then(|| NodeId::server(id as usize - 1))
-}
 
 impl Message for KvMessage {
     #[inline]
@@ -169,8 +171,9 @@ impl Message for KvMessage {
             KvMessage::Request { .. } => (3, "Request"),
             KvMessage::Response { .. } => (4, "Response"),
             KvMessage::Arrived { .. } => (5, "Arrived"),
-            KvMessage::Fence { .. } => (6, "Fence"),
-            KvMessage::Fenced { .. } => (7, "Fenced"),
+            KvMessage::Order { .. } => (6, "Order"),
+            KvMessage::Fence { .. } => (7, "Fence"),
+            KvMessage::Fenced { .. } => (8, "Fenced"),
         };
         Kind { code: Self::SESSION_KINDS + code, name }
     }
@@ -188,7 +191,9 @@ impl Message for KvMessage {
             KvMessage::Broken { session, .. } => u64::from(*session),
             KvMessage::Arrived { index, .. } => *index,
             KvMessage::Fence { life } | KvMessage::Fenced { life, .. } => u64::from(*life),
-            KvMessage::Request { attempt, .. } | KvMessage::Response { attempt, .. } => *attempt,
+            KvMessage::Request { attempt, .. }
+            | KvMessage::Order { attempt, .. }
+            | KvMessage::Response { attempt, .. } => *attempt,
         }
     }
 
@@ -243,6 +248,12 @@ impl Digest for KvMessage {
                 digester.word(*attempt);
                 digester.word(word(body));
             }
+            KvMessage::Order { session, attempt, number, order } => {
+                digester.word(u64::from(*session));
+                digester.word(*attempt);
+                digester.word(*number);
+                order.digest(digester);
+            }
             KvMessage::Response { attempt, outcome } => {
                 digester.word(*attempt);
                 outcome.digest(digester);
@@ -260,7 +271,7 @@ fn digest_raft(session: Session, message: &whitewater_raft::Message, digester: &
     digester.word(message.reject_hint << 32 ^ message.context);
     for entry in message.entries.iter() {
         digester.word(entry.term << 2 | entry.kind as u64);
-        digester.word(word(&entry.data));
+        digester.word(entry_word(entry));
     }
     if let Some(snapshot) = message.snapshot() {
         digester.word(snapshot.index);
@@ -297,6 +308,7 @@ impl fmt::Display for KvMessage {
             KvMessage::Fence { life } => write!(f, "Fence Session:{}", Life(*life)),
             KvMessage::Fenced { life, term } => write!(f, "Fenced Session:{} Term:{term}", Life(*life)),
             KvMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Body(body)),
+            KvMessage::Order { attempt, order, .. } => write!(f, "Order #{attempt} {order}"),
             KvMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
         }
     }
@@ -344,7 +356,37 @@ pub(crate) struct Line<'a>(pub(crate) &'a Entry);
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Line(entry) = self;
-        write!(f, "{}/{} {} \"{}\"", entry.term, entry.index, entry.kind, Body(&entry.data))
+        write!(f, "{}/{} {} \"", entry.term, entry.index, entry.kind)?;
+        match decode_entry(entry.kind, &entry.data) {
+            Some(change) => Members(&change).fmt(f)?,
+            None => Body(&entry.data).fmt(f)?,
+        }
+        f.write_str("\"")
+    }
+}
+
+/// A change of the membership as etcd prints it, one word for each server: `v` for a voter, `l` for a learner, `r` for one
+/// that leaves.
+struct Members<'a>(&'a ConfChangeV2);
+
+impl fmt::Display for Members<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Members(ConfChangeV2 { changes, context, transition }) = self;
+        write!(f, "{}", Body(context))?;
+        for change in changes {
+            let letter = match change.kind {
+                ChangeKind::AddNode => 'v',
+                ChangeKind::AddLearner => 'l',
+                ChangeKind::RemoveNode => 'r',
+                ChangeKind::UpdateNode => 'u',
+            };
+            write!(f, " {letter}{}", change.node)?;
+        }
+        match transition {
+            Transition::JointExplicit => f.write_str(" explicitly"),
+            _ if changes.is_empty() => f.write_str(" leave"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -364,6 +406,7 @@ impl fmt::Display for Body<'_> {
             Verb::Put(value) => write!(f, "put {key} {}", text(value)),
             Verb::Append(value) => write!(f, "append {key} {}", text(value)),
             Verb::Get => write!(f, "get {key}"),
+            Verb::Change => f.write_str("change"),
             Verb::CompareAndSet { old, new } => write!(f, "cas {key} {} {}", text(old), text(new)),
         }
     }
@@ -414,6 +457,7 @@ mod tests {
             KvMessage::Broken { session: 0, granted: 1 },
             KvMessage::Request { session: 0, attempt: 1, body: Payload::EMPTY },
             KvMessage::Response { attempt: 1, outcome: Outcome::Refused { leader: None } },
+            KvMessage::Order { session: 0, attempt: 1, number: 1, order: Order::Transfer(NodeId::server(0)) },
             KvMessage::Arrived { session: 0, index: 1 },
             KvMessage::Fence { life: 1 },
             KvMessage::Fenced { life: 1, term: 1 },

@@ -115,6 +115,20 @@ pub const SPECS: &[OptionSpec] = &[
     ),
     spec("segment-bytes", number(256, 65_536), "65536", true, "Bytes at which a file of the log is closed."),
     spec(
+        "membership",
+        Values::Words(&["fixed", "changing"]),
+        "fixed",
+        true,
+        "Whether plans change the members, and some servers may be none at first.",
+    ),
+    spec(
+        "founders",
+        number(0, 9),
+        "0",
+        true,
+        "Members of the first membership where it changes, the first of the servers; 0 for all of them.",
+    ),
+    spec(
         "client-attempts",
         number(2, 20),
         "10",
@@ -170,6 +184,8 @@ pub struct Settings {
     pub snapshot_refusals: u32,
     /// Size of a file of the log.
     pub segment_bytes: usize,
+    /// Servers of the first membership; there may be fewer.
+    pub founders: usize,
     /// Attempts at one request.
     pub client_attempts: u32,
     /// The bug planted in the core, if there is one.
@@ -224,6 +240,10 @@ impl Settings {
             snapshot_trail: number("snapshot-trail"),
             snapshot_refusals: number("snapshot-refusals") as u32,
             segment_bytes: number("segment-bytes") as usize,
+            founders: match number("founders") as usize {
+                some @ 1.. if is("membership", "changing") => some,
+                _ => whitewater_sim::SERVERS_MAX,
+            },
             client_attempts: number("client-attempts") as u32,
             #[cfg(feature = "mutants")]
             bug: options.planted().and_then(whitewater_raft::Bug::from_id),

@@ -1,10 +1,11 @@
 //! What a log entry of the store holds: whose request it is and what it does, behind a checksum.
 //!
 //! Layout: checksum (8 bytes, over the rest), author (1), number (8), verb (1), length of the key (1), key, for
-//! compare-and-set the length of the old value (2) and the old value, then the value. Numbers are little-endian.
+//! compare-and-set the length of the old value (2) and the old value, then the value. Numbers are little-endian. A change
+//! of the membership carries the same as its context, without a key.
 
 use crate::command::{Operation, Text};
-use whitewater_raft::Payload;
+use whitewater_raft::{Entry, EntryKind, Payload};
 use whitewater_sim::NodeId;
 
 /// Who asks for an operation.
@@ -64,9 +65,13 @@ pub(crate) enum Verb<'a> {
         /// The value it gets.
         new: &'a [u8],
     },
+    /// The membership changes, as the rest of the entry says.
+    Change,
 }
 
 const HEAD_BYTES: usize = 19;
+/// The verb of a change of the membership.
+const CHANGE: u8 = 5;
 
 /// The entry of an operation.
 pub(crate) fn encode(author: Author, number: u64, operation: &Operation) -> Payload {
@@ -94,6 +99,17 @@ pub(crate) fn encode(author: Author, number: u64, operation: &Operation) -> Payl
     Payload::from(bytes)
 }
 
+/// What a change of the membership carries as its context.
+pub(crate) fn encode_change(author: Author, number: u64) -> Payload {
+    let mut bytes = vec![0; HEAD_BYTES];
+    bytes[8] = author.code();
+    bytes[9..17].copy_from_slice(&number.to_le_bytes());
+    bytes[17] = CHANGE;
+    let sum = checksum(&bytes[8..]);
+    bytes[..8].copy_from_slice(&sum.to_le_bytes());
+    Payload::from(bytes)
+}
+
 /// Reads an entry. `None` for the empty entry that opens a term, and for what this store never wrote.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Proposal<'_>> {
     let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
@@ -109,15 +125,22 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Proposal<'_>> {
             let (old, new) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
             Verb::CompareAndSet { old, new }
         }
+        CHANGE => Verb::Change,
         _ => return None,
     };
     Some(Proposal { author, number, key, verb })
 }
 
-/// A word that stands for a whole entry: its checksum, which every copy carries with it.
+/// A word that stands for a whole operation: its checksum, which every copy carries with it.
 #[inline]
 pub(crate) fn word(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |sum| u64::from_le_bytes(*sum))
+}
+
+/// A word that stands for a whole entry. One that changes the membership carries no checksum.
+#[inline]
+pub(crate) fn entry_word(entry: &Entry) -> u64 {
+    if entry.kind == EntryKind::Normal { word(&entry.data) } else { checksum(&entry.data) }
 }
 
 /// A checksum that any single change changes: each step is one to one in what it has and in what it takes.
@@ -155,6 +178,13 @@ mod tests {
         assert_eq!(read("append key ab"), format!("{:?}", Verb::Append(b"ab")));
         assert_eq!(read("get key"), format!("{:?}", Verb::Get));
         assert_eq!(read("cas key ab c"), format!("{:?}", Verb::CompareAndSet { old: b"ab", new: b"c" }));
+    }
+
+    #[test]
+    fn a_change_says_whose_it_is() {
+        let context = encode_change(Author::Client(3), 77);
+        let Proposal { author, number, verb, .. } = decode(&context).unwrap();
+        assert_eq!((author, number, verb), (Author::Client(3), 77, Verb::Change));
     }
 
     #[test]

@@ -2,25 +2,41 @@
 //! comparison.
 
 use crate::machine::mix;
-use crate::proposal::word;
+use crate::proposal::entry_word;
 use whitewater_check::{ChainLog, Linked};
-use whitewater_raft::Entry;
+use whitewater_raft::{Entry, EntryKind};
 
 /// Terms and chain hashes, by index, from the last snapshot or compaction on.
 #[derive(Clone, Debug)]
 pub(crate) struct Spine {
     log: ChainLog,
+    /// Indexes of the entries that change the membership, in order.
+    changes: Vec<u64>,
 }
 
 impl Spine {
     /// A spine without entries behind that position.
     pub(crate) fn behind(index: u64, term: u64, chain: u64) -> Spine {
-        Spine { log: ChainLog::starting_after(index, Linked { term, chain }) }
+        Spine { log: ChainLog::starting_after(index, Linked { term, chain }), changes: Vec::new() }
     }
 
     /// Forgets everything before an index, but keeps what stands there.
     pub(crate) fn compact(&mut self, index: u64) {
         self.log.compact(index);
+        self.changes.retain(|&change| change > index);
+    }
+
+    /// Indexes of the entries that change the membership, in order.
+    #[inline]
+    pub(crate) fn changes(&self) -> &[u64] {
+        &self.changes
+    }
+
+    fn truncate(&mut self, last: u64) {
+        self.log.truncate(last);
+        while self.changes.last().is_some_and(|&change| change > last) {
+            self.changes.pop();
+        }
     }
 
     /// Index before the first entry.
@@ -64,7 +80,7 @@ impl Spine {
         }
         if fresh == tail.len() {
             // The tail is a prefix of what was here.
-            self.log.truncate(last.index);
+            self.truncate(last.index);
             return Some(last.index + 1);
         }
         tail[fresh..].iter().for_each(|entry| self.write(entry));
@@ -75,8 +91,11 @@ impl Spine {
     pub(crate) fn write(&mut self, entry: &Entry) {
         let before = entry.index - 1;
         assert!(before <= self.last(), "entries leave a gap in the log");
-        self.log.truncate(before);
-        let content = mix(entry.term << 2 | entry.kind as u64, word(&entry.data));
+        self.truncate(before);
+        if entry.kind != EntryKind::Normal {
+            self.changes.push(entry.index);
+        }
+        let content = mix(entry.term << 2 | entry.kind as u64, entry_word(entry));
         let chain = mix(self.log.last().chain, content);
         self.log.push(Linked { term: entry.term, chain });
     }
@@ -85,7 +104,6 @@ impl Spine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whitewater_raft::EntryKind;
 
     fn of(entries: &[Entry]) -> Spine {
         let mut spine = Spine::behind(0, 0, 0);
@@ -123,6 +141,20 @@ mod tests {
         let mut spine = of(&[entry(1, 1), entry(1, 2), entry(1, 3)]);
         assert_eq!(spine.follow(&[entry(1, 2)]), Some(3));
         assert_eq!(spine.last(), 2);
+    }
+
+    #[test]
+    fn changes_of_the_membership_are_known_until_they_are_cut_off_or_given_up() {
+        let mut spine = of(&[entry(1, 1)]);
+        for index in [2, 4] {
+            spine.write(&Entry { kind: EntryKind::ConfChangeV2, ..entry(1, index) });
+            spine.write(&entry(1, index + 1));
+        }
+        assert_eq!(spine.changes(), [2, 4]);
+        spine.compact(2);
+        assert_eq!(spine.changes(), [4]);
+        spine.follow(&[entry(2, 4)]);
+        assert_eq!(spine.changes(), []);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::message::KINDS;
 use crate::monitor::KvMonitor;
 use crate::node::KvNode;
 use crate::options::{SPECS, Settings};
+use crate::order::{MembershipChange, Order};
 use crate::server::FIGURES;
 use crate::timer::KvTimer;
 use whitewater_sim::{
@@ -20,11 +21,15 @@ pub struct Kv;
 pub static KV: Kv = Kv;
 
 #[cfg(feature = "mutants")]
-use crate::bugs::{ALL as BUGS, QUIET};
+use crate::bugs::ALL as BUGS;
 #[cfg(not(feature = "mutants"))]
-const BUGS: &[&str] = &[];
+const BUGS: &[&str] = if PATCH[0].is_empty() { &[] } else { &PATCH };
+/// The bug that was patched into the sources of this build, if one was.
 #[cfg(not(feature = "mutants"))]
-const QUIET: &[&str] = &[];
+const PATCH: [&str; 1] = [match option_env!("WHITEWATER_PATCH_KV") {
+    Some(id) => id,
+    None => "",
+}];
 
 impl System for Kv {
     fn name(&self) -> &'static str {
@@ -51,10 +56,6 @@ impl System for Kv {
         BUGS
     }
 
-    fn quiet_bugs(&self) -> &'static [&'static str] {
-        QUIET
-    }
-
     fn timing(&self, options: &Options) -> Timing {
         Settings::read(options).timing()
     }
@@ -72,14 +73,23 @@ impl System for Kv {
         draw: &mut Draw,
         number: u32,
         script: &Script,
-        _options: &Options,
+        options: &Options,
     ) -> (Target, String) {
         const CAMPAIGN: usize = 4;
         const TRANSFER: usize = 5;
-        let kind = draw.weighted(&[64, 16, 12, 4, 2, 2]);
-        if kind == TRANSFER {
-            let to = NodeId::server(draw.below(script.servers as u64) as usize);
-            return (Target::Leader, format!("transfer {to}"));
+        const CHANGE: usize = 6;
+        let changes = if options.text(SPECS, "membership") == "changing" { 6 } else { 0 };
+        let kind = draw.weighted(&[64, 16, 12, 4, 2, 2, changes]);
+        if kind == TRANSFER || kind == CHANGE {
+            let order = match kind {
+                TRANSFER => Order::Transfer(NodeId::server(draw.below(script.servers as u64) as usize)),
+                _ => Order::Change(MembershipChange::draw(draw, script.servers)),
+            };
+            // Clients look for the leader and try again.
+            let by_client = script.clients > 0 && draw.chance(1, 2);
+            let client = |draw: &mut Draw| NodeId::client(draw.below(script.clients as u64) as usize);
+            let target = if by_client { Target::Node(client(draw)) } else { Target::Leader };
+            return (target, order.to_string());
         }
         if kind == CAMPAIGN || script.clients == 0 {
             let server = draw.below(script.servers as u64) as usize;

@@ -46,10 +46,6 @@ impl System for Relay {
         IDS
     }
 
-    fn quiet_bugs(&self) -> &'static [&'static str] {
-        IDS
-    }
-
     fn marks(&self) -> &'static [&'static str] {
         MARKS
     }

@@ -66,7 +66,7 @@ pub(crate) struct Restricted {
     /// Only this profile: calm, swarm, network, disk, honest, lossy, lying, rotten, unlimited.
     #[arg(long, value_name = "PROFILE", env = "WHITEWATER_PROFILE")]
     profile: Option<Profile>,
-    /// Give an option of the system a value; may be repeated.
+    /// Give an option of the system a value, or the cluster a number of `nodes` or `clients`; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = meaning::parse_setting)]
     set: Vec<(String, String)>,
     /// Plant a bug and search in a build that has it; `none` searches in that build without a bug.
@@ -75,7 +75,7 @@ pub(crate) struct Restricted {
 }
 
 /// In place of a bug: the build that has them all, and none of them planted.
-const NO_BUG: &str = "none";
+pub(crate) const NO_BUG: &str = "none";
 
 impl Restricted {
     /// What it means for the draw.
@@ -99,6 +99,11 @@ impl Restricted {
     /// The words of it that were typed.
     pub(crate) fn typed(&self, given: &Given<'_>) -> Vec<&'static str> {
         ["system", "profile", "set", "mutant"].into_iter().filter(|name| given.is_typed(name)).collect()
+    }
+
+    /// The bug to plant, or `none` for a build with bugs and none of them planted.
+    pub(crate) fn bug(&self) -> Option<&str> {
+        self.mutant.as_deref()
     }
 
     /// Whether it takes a build that has the planted bugs in it.

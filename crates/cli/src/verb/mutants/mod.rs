@@ -1,36 +1,67 @@
 //! `mutants`: plants each bug by itself and measures how much search it takes to find it.
 
-mod stream;
+mod bug;
+mod kept;
+mod search;
+mod table;
 mod tell;
 
 use crate::amount::{parse_count, parse_jobs};
 use crate::given::FormatTyped;
-use crate::{Exit, Screen, Systems, interrupt};
+use crate::{Exit, Screen, Systems, interrupt, rebuild};
 use anyhow::bail;
-use std::collections::BTreeSet;
+use bug::Bug;
+use kept::Kept;
+use search::Budget;
+use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use stream::Stream;
+use std::sync::atomic::Ordering;
+use tell::Result as Found;
 use whitewater_plan::parse_seed;
 
 /// Plants each bug by itself and measures how much search finds it; ends with 1 if one is not found.
 ///
-/// A stream is a search of its own that ends with the first run that breaks a rule. Of several streams the median counts.
+/// Each bug is searched for until so many runs have broken a rule, or until the budget is spent. The median search counts.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Typed {
-    /// Only these bugs; if none is named, all that break a rule.
+    /// Only these bugs; all there are if none is named.
     #[arg(value_name = "ID")]
     ids: Vec<String>,
-    /// A stream gives up once so many messages were delivered.
+    /// A search gives up once so many messages were delivered.
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "100000000")]
     deliveries: u64,
-    /// Streams per bug, from seeds far apart.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    streams: u32,
-    /// The first seed of the first stream.
+    /// A search gives up once it has spent so much time on a core.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    core_seconds: u64,
+    /// A search ends once so many runs have found the bug.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    hits: u32,
+    /// The first seed.
     #[arg(long, value_name = "S", value_parser = parse_seed, default_value = "0")]
     seed: u64,
-    /// Streams at once; as many as there are cores unless given. The result does not depend on it.
+    /// Let only what clients see count, and none of the rules about the inside of a node.
+    #[arg(long)]
+    clients_only: bool,
+    /// One in so many of the bugs, chosen by the first seed; those that are named stay.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    one_in: u64,
+    /// Only the bugs that are patches of the sources, each of which takes a build of its own.
+    #[arg(long, conflicts_with = "named")]
+    patches: bool,
+    /// Only the bugs that are branches in the code.
+    #[arg(long)]
+    named: bool,
+    /// Compile what takes a build of its own, and search for nothing.
+    #[arg(long)]
+    build_only: bool,
+    /// Go on where a search with the same words was interrupted.
+    #[arg(long)]
+    resume: bool,
+    /// Write the results of this and earlier searches into this file as a table.
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+    /// Bugs at once; as many as there are cores unless given. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = parse_jobs, env = "WHITEWATER_JOBS")]
     jobs: Option<usize>,
     #[command(flatten)]
@@ -39,54 +70,97 @@ pub(crate) struct Typed {
 
 /// Does what was typed, in a build that has bugs.
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
-    let there: BTreeSet<&str> = systems.iter().flat_map(|system| system.bugs()).copied().collect();
-    if let Some(wrong) = typed.ids.iter().find(|id| !there.contains(id.as_str())) {
-        let there: Vec<_> = there.into_iter().collect();
-        bail!("there is no bug `{wrong}`; there are {}", there.join(", "));
-    }
-    let named: BTreeSet<&str> = typed.ids.iter().map(String::as_str).collect();
+    let root = rebuild::project_folder();
+    let bugs = chosen(typed, bug::all(&root, systems)?)?;
+    let mut kept = Kept::open(typed, &rebuild::target())?;
+    let done: Vec<Found> = bugs.iter().filter_map(|bug| kept.get(&bug.id)).collect();
+    done.iter().for_each(|found| tell::tell(found, screen));
+    let todo: VecDeque<Bug> = bugs.iter().filter(|bug| kept.get(&bug.id).is_none()).cloned().collect();
     let interrupted = interrupt::flag();
-    let mut exit = Exit::Clean;
-    let quiet: BTreeSet<&str> = systems.iter().flat_map(|system| system.quiet_bugs()).copied().collect();
-    for bug in if named.is_empty() { &there - &quiet } else { named } {
-        let streams = search(bug, typed, systems, &interrupted)?;
-        if interrupted.load(Ordering::SeqCst) {
-            return Ok(Exit::Interrupted);
-        }
-        if streams.iter().any(|stream| stream.hit.is_none()) {
-            exit = Exit::Found;
-        }
-        tell::tell(bug, &streams, screen);
-    }
-    Ok(exit)
-}
-
-/// Every stream of one bug, in their order.
-fn search(
-    bug: &str,
-    typed: &Typed,
-    systems: Systems,
-    interrupted: &AtomicBool,
-) -> anyhow::Result<Vec<Stream>> {
     let jobs = typed.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let next = AtomicU32::new(0);
-    let done = Mutex::new(Vec::new());
+    let (todo, results) = (Mutex::new(todo), Mutex::new((&mut kept, Vec::new())));
     std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
             scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::SeqCst);
-                    if number >= typed.streams {
+                while !interrupted.load(Ordering::SeqCst) {
+                    let Some(bug) = todo.lock().expect("nobody panics with it in hand").pop_front() else {
+                        break;
+                    };
+                    let found = measure(&bug, typed, &root, systems, screen, &interrupted);
+                    if interrupted.load(Ordering::SeqCst) {
                         break;
                     }
-                    let start = stream::start(typed.seed, number);
-                    let stream = stream::run(bug, start, typed.deliveries, systems, interrupted);
-                    done.lock().expect("nobody panics with the list in hand").push((number, stream));
+                    let mut results = results.lock().expect("nobody panics with it in hand");
+                    if let Ok(Some(found)) = &found {
+                        results.0.keep(found);
+                        tell::tell(found, screen);
+                    }
+                    results.1.push(found);
                 }
             });
         }
     });
-    let mut done = done.into_inner().expect("nobody panics with the list in hand");
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, stream)| stream).collect()
+    if interrupted.load(Ordering::SeqCst) {
+        return Ok(Exit::Interrupted);
+    }
+    let (_, results) = results.into_inner().expect("nobody panics with it in hand");
+    let mut found = results.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    found.extend(done.into_iter().map(Some));
+    let mut found: Vec<Found> = found.into_iter().flatten().collect();
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    if !typed.build_only {
+        tell::tell_all(&found, screen);
+    }
+    if let Some(file) = &typed.table {
+        table::write(file, &bug::all(&root, systems)?, &kept)?;
+    }
+    let unexplained = |found: &Found| found.hits == 0 && found.survives.is_none();
+    Ok(if found.iter().any(unexplained) { Exit::Found } else { Exit::Clean })
+}
+
+/// The bugs that were asked for.
+fn chosen(typed: &Typed, all: Vec<Bug>) -> anyhow::Result<Vec<Bug>> {
+    if let Some(wrong) = typed.ids.iter().find(|id| !all.iter().any(|bug| bug.id == **id)) {
+        let there: Vec<_> = all.iter().map(|bug| bug.id.as_str()).collect();
+        bail!("there is no bug `{wrong}`; there are {}", there.join(", "));
+    }
+    let named = |bug: &Bug| typed.ids.contains(&bug.id);
+    let drawn = |at: usize| (typed.seed.wrapping_add(at as u64)).is_multiple_of(typed.one_in);
+    let all = all.into_iter().filter(|bug| match &bug.patch {
+        Some(_) => !typed.named,
+        None => !typed.patches,
+    });
+    let all = all.enumerate();
+    let asked = all.filter(|(at, bug)| named(bug) || typed.ids.is_empty() && drawn(*at));
+    Ok(asked.map(|(_, bug)| bug).collect())
+}
+
+/// Searches for one bug, here or in a build of its own. None if that was only to be built.
+fn measure(
+    bug: &Bug,
+    typed: &Typed,
+    root: &std::path::Path,
+    systems: Systems,
+    screen: &Screen,
+    interrupted: &std::sync::atomic::AtomicBool,
+) -> anyhow::Result<Option<Found>> {
+    let budget = Budget { deliveries: typed.deliveries, core_seconds: typed.core_seconds, hits: typed.hits };
+    let foreign = bug.patch.as_ref().filter(|_| !bug.is_here(systems));
+    let Some(patch) = foreign else {
+        if typed.build_only {
+            return Ok(None);
+        }
+        let stream = search::run(bug, typed.seed, typed.clients_only, &budget, systems, interrupted)?;
+        return Ok(Some(Found::of(bug, &stream, typed.clients_only)));
+    };
+    let begun = std::time::Instant::now();
+    let program = rebuild::build(patch, root, screen)?;
+    let took = begun.elapsed().as_secs_f64();
+    if typed.build_only {
+        screen.print(&format!("{:<9} builds, in {took:.1} s", bug.id));
+        return Ok(None);
+    }
+    let mut found = search::elsewhere(&program, bug, typed)?;
+    found.build_seconds = Some(took);
+    Ok(Some(found))
 }

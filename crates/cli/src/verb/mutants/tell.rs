@@ -1,107 +1,180 @@
-//! What is said of the streams of one bug: medians, and the rules that found it.
+//! What is said of the search for one bug: medians with their spread, and the rules that found it.
 
-use super::stream::{Hit, Stream, restrictions};
+use super::bug::Bug;
+use super::search::{Gap, Stream, restrictions};
 use crate::Screen;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use whitewater_hunt::print_command;
 use whitewater_plan::seed_text;
 
-/// One bug, for programs.
-#[derive(Debug, Serialize)]
-struct Line {
+/// The search for one bug, for programs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Result {
     v: u32,
-    r#type: &'static str,
-    id: String,
-    streams: usize,
-    /// Streams that found it.
-    found: usize,
-    /// Medians over the streams; none if the middle one did not find it.
-    deliveries: Option<u64>,
-    runs: Option<u64>,
-    core_seconds: Option<f64>,
-    /// How many streams each rule ended.
-    rules: BTreeMap<&'static str, usize>,
+    r#type: String,
+    pub(super) id: String,
+    /// Runs that broke a rule.
+    pub(super) hits: usize,
+    /// Messages delivered from one hit to the next: the median; none without a hit.
+    pub(super) deliveries: Option<u64>,
+    /// The quarter of the gaps that are at most this, and the three quarters.
+    pub(super) deliveries_quartiles: Option<[u64; 2]>,
+    pub(super) runs: Option<u64>,
+    pub(super) core_seconds: Option<f64>,
+    /// Spent in all.
+    pub(super) deliveries_spent: u64,
+    pub(super) core_seconds_spent: Option<f64>,
+    /// How many runs each rule ended.
+    pub(super) rules: BTreeMap<String, usize>,
     /// A run that found it.
     seed: Option<String>,
     command: Option<String>,
+    /// Only what clients see counted.
+    pub(super) clients_only: bool,
+    /// Why nothing can find it.
+    pub(super) survives: Option<String>,
+    /// How long it took to build the program with the bug in it, if it has one of its own.
+    pub(super) build_seconds: Option<f64>,
 }
 
-/// Tells it.
-pub(super) fn tell(bug: &str, streams: &[Stream], screen: &Screen) {
-    let line = line(bug, streams);
-    screen.message(&line);
-    screen.print(&text(&line));
-}
+impl Result {
+    pub(super) fn of(bug: &Bug, stream: &Stream, clients_only: bool) -> Result {
+        let mut rules = BTreeMap::new();
+        stream.hits.iter().for_each(|hit| *rules.entry(hit.rule.to_owned()).or_default() += 1);
+        let seed = stream.hits.first().map(|hit| hit.seed);
+        let gaps: Vec<Gap> = stream.hits.iter().map(|hit| hit.gap).collect();
+        let all = || gaps.iter().chain([&stream.rest]);
+        let deliveries = sorted(gaps.iter().map(|gap| gap.deliveries));
+        let micros = sorted(gaps.iter().filter_map(|gap| gap.core).map(|core| core.as_micros() as u64));
+        Result {
+            v: 1,
+            r#type: "mutant".to_owned(),
+            id: bug.id.clone(),
+            hits: gaps.len(),
+            deliveries: part(&deliveries, 2),
+            deliveries_quartiles: part(&deliveries, 1)
+                .zip(part(&deliveries, 3))
+                .map(|(low, high)| [low, high]),
+            runs: part(&sorted(gaps.iter().map(|gap| gap.runs)), 2),
+            core_seconds: part(&micros, 2).map(|micros| micros as f64 / 1e6),
+            deliveries_spent: all().map(|gap| gap.deliveries).sum(),
+            core_seconds_spent: Some(all().filter_map(|gap| gap.core).map(|core| core.as_secs_f64()).sum()),
+            rules,
+            seed: seed.map(seed_text),
+            command: seed.map(|seed| print_command(&restrictions(&bug.id, clients_only), seed)),
+            clients_only,
+            survives: bug.survives.clone(),
+            build_seconds: None,
+        }
+    }
 
-fn line(bug: &str, streams: &[Stream]) -> Line {
-    let hits: Vec<&Hit> = streams.iter().filter_map(|stream| stream.hit.as_ref()).collect();
-    let mut rules = BTreeMap::new();
-    hits.iter().for_each(|hit| *rules.entry(hit.rule).or_default() += 1);
-    let seed = hits.first().map(|hit| hit.seed);
-    let core = |stream: &Stream| stream.core.map(|core| core.as_micros() as u64);
-    Line {
-        v: 1,
-        r#type: "mutant",
-        id: bug.to_owned(),
-        streams: streams.len(),
-        found: hits.len(),
-        deliveries: median(streams, |stream| Some(stream.deliveries)),
-        runs: median(streams, |stream| Some(stream.runs)),
-        core_seconds: median(streams, core).map(|micros| micros as f64 / 1e6),
-        rules,
-        seed: seed.map(seed_text),
-        command: seed.map(|seed| print_command(&restrictions(bug), seed)),
+    /// The rules that found it, the most frequent first.
+    pub(super) fn found_by(&self) -> Vec<(&str, usize)> {
+        let mut rules: Vec<(&str, usize)> =
+            self.rules.iter().map(|(rule, runs)| (rule.as_str(), *runs)).collect();
+        rules.sort_by_key(|&(rule, runs)| (usize::MAX - runs, rule));
+        rules
     }
 }
 
-/// The middle one of what the streams took, of two the greater. A stream that did not find the bug took for ever.
-fn median(streams: &[Stream], took: impl Fn(&Stream) -> Option<u64>) -> Option<u64> {
-    let forever = |stream: &Stream| if stream.hit.is_some() { took(stream) } else { None };
-    let mut all: Vec<u64> = streams.iter().map(|stream| forever(stream).unwrap_or(u64::MAX)).collect();
-    all.sort_unstable();
-    all.get(all.len() / 2).copied().filter(|&took| took != u64::MAX)
+fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut values: Vec<u64> = values.collect();
+    values.sort_unstable();
+    values
 }
 
-fn text(line: &Line) -> String {
-    let head = format!("{:<9} found in {} of {} streams", line.id, line.found, line.streams);
-    let took = match (line.deliveries, line.runs) {
-        (Some(deliveries), Some(runs)) => {
-            let core = line.core_seconds.map_or_else(String::new, |core| format!(", {core:.3} core-seconds"));
-            format!("; median {deliveries} deliveries, {runs} runs{core}")
-        }
-        _ => "; the median stream did NOT find it".to_owned(),
+/// The value below which so many quarters lie, of two the greater.
+fn part(sorted: &[u64], quarters: usize) -> Option<u64> {
+    sorted.get((sorted.len() * quarters / 4).min(sorted.len().saturating_sub(1))).copied()
+}
+
+/// Tells it.
+pub(super) fn tell(found: &Result, screen: &Screen) {
+    screen.message(found);
+    screen.print(&text(found));
+}
+
+/// Tells how many were found, and which were not.
+pub(super) fn tell_all(found: &[Result], screen: &Screen) {
+    let hit = found.iter().filter(|found| found.hits > 0).count();
+    let core: f64 = found.iter().filter_map(|found| found.core_seconds_spent).sum();
+    let builds: f64 = found.iter().filter_map(|found| found.build_seconds).sum();
+    let mut lines = vec![format!(
+        "{hit} of {} bugs found, in {core:.0} core-seconds of search; builds took {builds:.0} s",
+        found.len()
+    )];
+    for survivor in found.iter().filter(|found| found.hits == 0) {
+        let why = survivor.survives.as_deref().unwrap_or("UNEXPLAINED");
+        lines.push(format!("  {:<9} survives: {why}", survivor.id));
+    }
+    screen.print(&lines.join("\n"));
+}
+
+fn text(line: &Result) -> String {
+    let by: Vec<_> = line.found_by().iter().map(|(rule, runs)| format!("{rule} {runs}")).collect();
+    let (Some(deliveries), Some(runs)) = (line.deliveries, line.runs) else {
+        let why = line.survives.as_deref().map_or_else(String::new, |why| format!(": {why}"));
+        return format!("{:<9} NOT found in {} deliveries{why}", line.id, line.deliveries_spent);
     };
-    let rules: Vec<_> = line.rules.iter().map(|(rule, streams)| format!("{rule} {streams}")).collect();
-    let by = if rules.is_empty() { String::new() } else { format!("; by {}", rules.join(", ")) };
+    let core = line.core_seconds.map_or_else(String::new, |core| format!(", {core:.3} core-seconds"));
+    let spread =
+        line.deliveries_quartiles.map_or_else(String::new, |[low, high]| format!(" ({low}..{high})"));
     let again = line.command.as_ref().map_or_else(String::new, |command| format!("\n          {command}"));
-    format!("{head}{took}{by}{again}")
+    format!(
+        "{:<9} found {} times; median {deliveries}{spread} deliveries, {runs} runs{core}; by {}{again}",
+        line.id,
+        line.hits,
+        by.join(", ")
+    )
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::search::Hit;
     use super::*;
     use std::time::Duration;
 
-    fn stream(deliveries: u64, found: bool) -> Stream {
-        let hit = found.then_some(Hit { seed: 42, rule: "vote-once" });
-        Stream { deliveries, runs: 3, core: Some(Duration::from_millis(1_500)), hit }
+    fn bug() -> Bug {
+        let text = String::new;
+        Bug {
+            id: "B7".to_owned(),
+            mechanism: text(),
+            property: text(),
+            source: text(),
+            events: 1,
+            survives: None,
+            patch: None,
+        }
+    }
+
+    fn stream(gaps: &[u64]) -> Stream {
+        let gap = |&deliveries: &u64| Gap { deliveries, runs: 3, core: Some(Duration::from_millis(1_500)) };
+        let hits = gaps.iter().map(|gap_of| Hit { seed: 42, rule: "vote-once", gap: gap(gap_of) });
+        Stream { hits: hits.collect(), rest: gap(&100) }
     }
 
     #[test]
-    fn the_median_stream_counts_and_one_that_found_nothing_took_for_ever() {
-        let found = line("B7", &[stream(30, true), stream(10, true), stream(5, false)]);
-        assert_eq!((found.deliveries, found.found, found.streams), (Some(30), 2, 3));
-        assert_eq!(found.core_seconds, Some(1.5));
-        let survived = line("B7", &[stream(30, true), stream(5, false), stream(5, false)]);
+    fn the_median_gap_counts_and_what_was_spent_behind_the_last_hit_is_spent() {
+        let found = Result::of(&bug(), &stream(&[30, 10, 50]), false);
+        assert_eq!((found.deliveries, found.hits, found.deliveries_spent), (Some(30), 3, 190));
+        assert_eq!((found.core_seconds, found.deliveries_quartiles), (Some(1.5), Some([10, 50])));
+        let survived = Result::of(&bug(), &stream(&[]), false);
         assert_eq!(survived.deliveries, None);
-        assert!(text(&survived).contains("did NOT find it"), "{}", text(&survived));
+        assert!(text(&survived).contains("NOT found in 100 deliveries"), "{}", text(&survived));
     }
 
     #[test]
     fn rules_are_counted_and_the_first_hit_can_be_had_again() {
-        let text = text(&line("B7", &[stream(30, true), stream(10, true)]));
+        let text = text(&Result::of(&bug(), &stream(&[30, 10]), false));
         assert!(text.contains("by vote-once 2"), "{text}");
         assert!(text.contains("cargo xtask fuzz --mutant B7 --seed 0x000000000000002a"), "{text}");
+    }
+
+    #[test]
+    fn a_result_survives_being_written_and_read() {
+        let found = Result::of(&bug(), &stream(&[30]), true);
+        let read: Result = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
+        assert_eq!((read.deliveries, read.clients_only, read.rules), (Some(30), true, found.rules));
     }
 }

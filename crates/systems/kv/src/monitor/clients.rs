@@ -1,7 +1,7 @@
 //! What clients ask and are told, put into the words of the rules.
 
 use crate::command::{Answer, Command, Operation, Reply, Text};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use whitewater_check::{Answer as Told, Ask, ClientRules, Once};
 use whitewater_sim::{OpId, Violation};
 
@@ -19,6 +19,8 @@ pub(super) struct Clients {
     scratch: Vec<u64>,
     /// Reads of what is there when everything is over.
     last: Vec<LastRead>,
+    /// Orders: what comes of them is no business of these rules.
+    orders: BTreeSet<OpId>,
 }
 
 /// A read of what is there when everything is over.
@@ -38,6 +40,7 @@ impl Clients {
             tokens: BTreeMap::new(),
             scratch: Vec::new(),
             last: Vec::new(),
+            orders: BTreeSet::new(),
         }
     }
 
@@ -55,7 +58,12 @@ impl Clients {
 
     /// A client, or a server for itself, is told to do something.
     pub(super) fn asked(&mut self, op: OpId, command: &Command) {
-        let (Command::Operate(operation) | Command::Insist(operation)) = command else { return };
+        let (Command::Operate(operation) | Command::Insist(operation)) = command else {
+            if matches!(command, Command::Order(_)) {
+                self.orders.insert(op);
+            }
+            return;
+        };
         let key = self.key(operation.key());
         let (ask, value) = match operation {
             Operation::Get { .. } => (Ask::Read, None),
@@ -76,7 +84,9 @@ impl Clients {
     /// It answers.
     pub(super) fn told(&mut self, op: OpId, reply: &Reply) -> Result<(), Violation> {
         match reply {
-            Reply::Campaigning | Reply::Transferring | Reply::Declined => Ok(()),
+            Reply::Campaigning | Reply::Transferring | Reply::Declined | Reply::Abandoned => Ok(()),
+            Reply::Done(Answer::Changed | Answer::Unfit | Answer::Asked) => Ok(()),
+            Reply::Refused | Reply::Unknown if self.orders.contains(&op) => Ok(()),
             Reply::Done(Answer::Written) => self.rules.answered(op, Told::Done),
             Reply::Done(Answer::Differs) | Reply::Refused => self.rules.answered(op, Told::Refused),
             Reply::Unknown => self.rules.answered(op, Told::Unknown),

@@ -5,7 +5,7 @@ use crate::command::{Command, Operation, Reply, Text};
 use crate::node::KvNode;
 use crate::options::Settings;
 use whitewater_check::{Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain};
-use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Span, Violation};
+use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Role, Script, Span, Violation};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &[u8] = b"fresh key";
@@ -71,6 +71,11 @@ impl Settling {
         inject: &mut Vec<(NodeId, Command)>,
     ) {
         self.phase = phase;
+        // From here on the membership changes only by what is in the logs already: what is owed depends on it.
+        let orders = |client: &NodeId| {
+            cluster.view(*client).and_then(KvNode::client).is_some_and(|client| client.has_orders())
+        };
+        inject.extend(cluster.clients().filter(orders).map(|client| (client, Command::Abandon)));
         let settlement = self.settle(cluster, rules);
         self.served = match settlement.owed() {
             Owed::Progress { core, .. } => {
@@ -110,6 +115,11 @@ impl Settling {
         self.damaged = damaged(cluster).count();
         let mut terrain =
             Terrain::of(cluster, &self.obstructions, |node| !damaged(cluster).any(|other| other == node));
+        for node in cluster.servers() {
+            if let Some(server) = cluster.view(node).and_then(KvNode::server) {
+                terrain.set_memberships(node, server.memberships_to_come());
+            }
+        }
         let asking = cluster.clients().filter_map(|client| cluster.view(client)?.client());
         let requests: usize = asking.map(|client| client.open_requests()).sum();
         terrain.expect(requests as u64 * ENTRIES_PER_REQUEST);
@@ -168,19 +178,28 @@ impl Settling {
         self.service.unanswered = self.served.iter().copied().find(busy);
         let healthy = |node| !damaged(cluster).any(|other| other == node);
         match settlement.progress(rules, cluster, healthy, &self.service) {
-            Progress::Done => self.repairs(cluster),
+            Progress::Done => self.repairs(rules, cluster),
             waiting => waiting,
         }
     }
 
+    /// Whether whoever leads sends its log to a server.
+    fn is_member(node: NodeId, rules: &RaftRules, cluster: &Cluster<KvNode>) -> bool {
+        let leaders = cluster.servers().filter(|&server| cluster.role(server) == Some(Role::Leader));
+        let leader = leaders.max_by_key(|&leader| rules.standing(leader).term);
+        let membership = leader.and_then(|leader| rules.membership(leader));
+        membership.is_none_or(|membership| membership.has(node))
+    }
+
     /// Whether somebody is still damaged who ought not to be.
-    fn repairs(&self, cluster: &Cluster<KvNode>) -> Progress {
+    fn repairs(&self, rules: &RaftRules, cluster: &Cluster<KvNode>) -> Progress {
         if self.owes_nothing() {
             return Progress::Done;
         }
         let free = |from, to| cluster.connected(from, to) && self.obstructions.is_free(Link { from, to });
         let can_be = |node: &NodeId| {
-            cluster.servers().all(|peer| peer == *node || free(*node, peer) && free(peer, *node))
+            let reaches = |peer| peer == *node || free(*node, peer) && free(peer, *node);
+            Self::is_member(*node, rules, cluster) && cluster.servers().all(reaches)
         };
         match damaged(cluster).find(can_be) {
             None => Progress::Done,

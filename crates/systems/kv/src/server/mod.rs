@@ -4,6 +4,7 @@
 
 mod dead;
 mod driving;
+mod members;
 mod repair;
 mod serving;
 mod snapshots;
@@ -18,7 +19,7 @@ use crate::marks;
 use crate::message::{KvMessage, Session, core_id, first_session};
 use crate::node::KvNode;
 use crate::options::Settings;
-use crate::requests::Requests;
+use crate::requests::{Requests, Waiting};
 use crate::session::Outgoing;
 use crate::spine::Spine;
 use crate::ticking::Ticking;
@@ -28,7 +29,7 @@ use repair::{Fence, Repair};
 use std::fmt;
 use storing::Writing;
 pub(crate) use view::FIGURES;
-use whitewater_check::Refusal;
+use whitewater_check::{Membership, Refusal};
 use whitewater_raft::{ConfState, Config, RawNode, ReadMode, Ready};
 use whitewater_sim::draw::name_hash;
 use whitewater_sim::{Boot, Effects, Input, LocalTime, NodeId, Span};
@@ -59,7 +60,8 @@ impl Identity {
             Some(bug) => options.plant(bug),
             None => options,
         };
-        Making { founders: (1..=self.servers as u64).collect(), refusals, options }
+        let founders = self.settings.founders.min(self.servers) as u64;
+        Making { founders: (1..=founders).collect(), refusals, options }
     }
 }
 
@@ -84,6 +86,10 @@ pub struct Server {
     applied: u64,
     /// The members of the cluster as of the last entry applied.
     members: ConfState,
+    /// Every membership of this life, each with the index from which it holds.
+    memberships: Vec<(u64, Membership)>,
+    /// Servers that were removed in this life, a bit each by position.
+    removed: u16,
     requests: Requests,
     /// Boxes of messages that came in, for messages that go out.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
@@ -176,6 +182,8 @@ impl Server {
             outgoing: vec![Outgoing::new(); identity.servers],
             machine,
             applied,
+            memberships: vec![(applied, members::membership(&members))],
+            removed: 0,
             members,
             requests: Requests::default(),
             boxes: Vec::new(),
@@ -225,7 +233,8 @@ impl Server {
                 self.core.campaign();
                 fx.reply(op, Reply::Campaigning);
             }
-            Input::Command { op, command: Command::Transfer(to) } => self.transfer(op, to, fx),
+            Input::Command { op, command: Command::Order(order) } => self.order_own(op, &order, fx),
+            Input::Command { op, command: Command::Abandon } => fx.reply(op, Reply::Declined),
             Input::Command { op, command: Command::Operate(operation) | Command::Insist(operation) } => {
                 self.propose_own(op, &operation, fx);
             }
@@ -240,6 +249,10 @@ impl Server {
             KvMessage::Raft { session, message } => self.receive_raft(from, session, message, fx),
             KvMessage::Request { session, attempt, body } => {
                 self.receive_request(from, session, attempt, body, fx);
+            }
+            KvMessage::Order { session, attempt, number, order } => {
+                let waiting = Waiting { number, attempt, place: None };
+                self.receive_order(from, session, waiting, &order, fx);
             }
             KvMessage::Connect { nonce } => {
                 fx.send(from, KvMessage::Connected { nonce, session: self.granted(from) });
@@ -301,6 +314,8 @@ fn config(id: whitewater_raft::NodeId, settings: &Settings) -> Config {
         // What one entry holds must not decide how many of them are applied at once.
         committed_size_max_bytes: 1 << 20,
         inflight_count_max: settings.inflight_count_max,
+        // Who was removed could go on leading, and would take no proposal.
+        step_down_on_removal: true,
         read_mode: if settings.lease { ReadMode::LeaseBased } else { ReadMode::Safe },
         disable_proposal_forwarding: !settings.forwarding,
         #[cfg(feature = "mutants")]

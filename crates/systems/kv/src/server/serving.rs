@@ -7,7 +7,7 @@ use crate::message::{KvMessage, Outcome, Session, core_id, server};
 use crate::options::Reads;
 use crate::proposal::{Author, Verb, decode, encode};
 use crate::requests::{Own, Place, Waiting, WaitingRead, context_of};
-use whitewater_raft::{Entry, Payload, Role};
+use whitewater_raft::{Entry, EntryKind, Payload, Role};
 use whitewater_sim::{NodeId, OpId};
 
 impl Server {
@@ -37,20 +37,15 @@ impl Server {
         }
     }
 
-    fn refuse(&mut self, client: NodeId, attempt: u64, fx: &mut Hands<'_>) {
-        let outcome = Outcome::Refused { leader: server(self.core.leader()) };
+    pub(super) fn refuse(&mut self, client: NodeId, attempt: u64, fx: &mut Hands<'_>) {
+        // Who is no member hears of no new leader.
+        let leader = server(self.core.leader()).filter(|_| self.members.contains(core_id(self.identity.id)));
+        let outcome = Outcome::Refused { leader };
         fx.send(client, KvMessage::Response { attempt, outcome });
     }
 
     fn propose(&mut self, client: NodeId, mut waiting: Waiting, body: Payload, fx: &mut Hands<'_>) {
-        let slot = client.position();
-        if let Some(before) = &mut self.requests.writes[slot]
-            && before.number == waiting.number
-            && before.place.is_some_and(|place| self.spine.term_at(place.index) == Some(place.term))
-        {
-            // Its entry is still in the log: answer this attempt when it is applied.
-            before.attempt = waiting.attempt;
-            fx.mark(marks::REQUEST_REPEATED);
+        if self.is_under_way(client, waiting, fx) {
             return;
         }
         if self.core.propose(body).is_err() {
@@ -58,11 +53,23 @@ impl Server {
             return;
         }
         waiting.place = self.place_of_last();
-        self.requests.writes[slot] = Some(waiting);
+        self.requests.writes[client.position()] = Some(waiting);
+    }
+
+    /// Whether the entry of an earlier attempt is still in the log: then this one is answered when that is applied.
+    pub(super) fn is_under_way(&mut self, client: NodeId, waiting: Waiting, fx: &mut Hands<'_>) -> bool {
+        let Some(before) = &mut self.requests.writes[client.position()] else { return false };
+        let stands = before.place.is_some_and(|place| self.spine.term_at(place.index) == Some(place.term));
+        if before.number != waiting.number || !stands {
+            return false;
+        }
+        before.attempt = waiting.attempt;
+        fx.mark(marks::REQUEST_REPEATED);
+        true
     }
 
     /// The end of the log, if this server has just put something there.
-    fn place_of_last(&self) -> Option<Place> {
+    pub(super) fn place_of_last(&self) -> Option<Place> {
         let leads = self.core.role() == Role::Leader;
         leads.then(|| Place { term: self.core.term(), index: self.core.last_index() })
     }
@@ -95,7 +102,10 @@ impl Server {
     /// Applies a committed entry and answers whoever waits for it.
     pub(super) fn apply(&mut self, entry: &Entry, fx: &mut Hands<'_>) {
         assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
-        let applied = self.machine.apply(&entry.data);
+        let applied = match entry.kind {
+            EntryKind::Normal => self.machine.apply(&entry.data),
+            _ => self.apply_change(entry, fx),
+        };
         self.applied = entry.index;
         let place = Place { term: entry.term, index: entry.index };
         let mut own_answer = None;
@@ -131,23 +141,37 @@ impl Server {
         }
     }
 
+    /// Whether there is somebody to hand the leadership to, and a leader to do it.
+    pub(super) fn may_transfer(&self, to: NodeId) -> bool {
+        to.position() < self.identity.servers && server(self.core.leader()).is_some()
+    }
+
     /// A script wants another server to lead.
     pub(super) fn transfer(&mut self, op: OpId, to: NodeId, fx: &mut Hands<'_>) {
-        let known = to.position() < self.identity.servers && server(self.core.leader()).is_some();
-        if !known {
+        if !self.may_transfer(to) {
             fx.reply(op, Reply::Declined);
             return;
         }
+        self.hand_over(to, fx);
+        fx.reply(op, Reply::Transferring);
+    }
+
+    /// Hands the leadership over, or asks the leader to.
+    pub(super) fn hand_over(&mut self, to: NodeId, fx: &mut Hands<'_>) {
         if to != self.identity.id && self.core.role() == Role::Leader {
             fx.mark(marks::TRANSFER_BEGUN);
         }
         self.core.transfer_leader(core_id(to));
-        fx.reply(op, Reply::Transferring);
+    }
+
+    /// The number of an operation that a script gave to this server.
+    pub(super) fn own_number(&self, op: OpId) -> u64 {
+        u64::from(self.session) << 32 | u64::from(op.0)
     }
 
     /// A script asks this server itself; it proposes only if it leads.
     pub(super) fn propose_own(&mut self, op: OpId, operation: &Operation, fx: &mut Hands<'_>) {
-        let number = u64::from(self.session) << 32 | u64::from(op.0);
+        let number = self.own_number(op);
         let body = encode(Author::of(self.identity.id), number, operation);
         let leads = self.core.role() == Role::Leader;
         // Without a leader the core has to refuse it; with another one it would be passed on and could come in twice.

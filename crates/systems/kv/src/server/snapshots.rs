@@ -4,6 +4,7 @@ use super::{Hands, Server};
 use crate::image;
 use crate::marks;
 use crate::message::{KvMessage, Session, core_id};
+use crate::server::members::membership;
 use crate::server::storing::{Writing, may_try_again};
 use crate::spine::Spine;
 use crate::timer::KvTimer;
@@ -16,8 +17,15 @@ impl Server {
     pub(super) fn snapshot_if_due(&mut self, fx: &mut Hands<'_>) {
         let log = self.core.storage();
         let since = self.applied - log.snapshot_index().min(self.applied);
-        if since < self.identity.settings.snapshot_entries || log.is_saving() {
+        if log.is_saving() {
             return;
+        }
+        let newcomer = since > 0 && log.take_lack();
+        if since < self.identity.settings.snapshot_entries && !newcomer {
+            return;
+        }
+        if newcomer {
+            fx.mark(marks::SNAPSHOT_FOR_NEWCOMER);
         }
         let index = self.applied;
         let (Some(term), Some(chain)) = (self.spine.term_at(index), self.spine.chain_at(index)) else {
@@ -65,6 +73,7 @@ impl Server {
         fx.mark(marks::SNAPSHOT_INSTALLED);
         fx.note(format_args!("snapshot {}/{}", image.term, image.index));
         self.members = log.membership();
+        self.memberships.push((image.index, membership(&self.members)));
         self.spine = Spine::behind(image.index, image.term, image.chain);
         self.durable = image.index;
         // The next snapshot may be in the core already.

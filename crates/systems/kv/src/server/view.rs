@@ -1,9 +1,9 @@
 //! What checks see of a server.
 
 use super::Server;
-use crate::message::{core_id, server};
+use crate::message::server;
 use crate::node::role_of;
-use whitewater_check::{ElectionView, LogView, Refusal};
+use whitewater_check::{ElectionView, LogView, Membership, Refusal};
 use whitewater_sim::{NodeId, Role};
 
 /// What scripts may wait for: the term, the last entry of the log and the last durable one, the commit index, the last
@@ -100,10 +100,17 @@ impl LogView for Server {
 
     #[inline]
     fn match_index(&self, peer: NodeId) -> Option<u64> {
-        let progress = self.core.progress();
-        // Members stand in the order of their ids.
-        let known = progress.get(peer.position()).filter(|known| known.id == core_id(peer));
-        known.map(|known| known.match_index)
+        self.progress_of(peer).map(|known| known.match_index)
+    }
+
+    #[inline]
+    fn memberships(&self) -> &[(u64, Membership)] {
+        &self.memberships
+    }
+
+    #[inline]
+    fn changes(&self) -> &[u64] {
+        self.spine.changes()
     }
 
     #[inline]

@@ -1,0 +1,96 @@
+//! Chronicle and ballots: which membership holds from which entry on, and who voted for whom.
+
+use crate::change::Grant;
+use crate::membership::Membership;
+use whitewater_sim::NodeId;
+
+/// The memberships that the log leads to, as the first server to apply each change had them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chronicle {
+    /// Each with the index from which it holds; indexes rise.
+    changes: Vec<(u64, Membership)>,
+    /// Index up to which somebody has applied entries.
+    known_to: u64,
+}
+
+impl Chronicle {
+    /// The membership behind the entry at `index`, if it is known.
+    #[inline]
+    pub(crate) fn at(&self, index: u64) -> Option<Membership> {
+        if index > self.known_to {
+            return None;
+        }
+        self.changes.iter().rev().find(|&&(from, _)| from <= index).map(|&(_, membership)| membership)
+    }
+
+    /// The last membership, with the index from which it holds.
+    pub(crate) fn last(&self) -> Option<(u64, Membership)> {
+        self.changes.last().copied()
+    }
+
+    /// Takes over what a server that has applied entries up to `applied` knows of memberships.
+    #[inline]
+    pub(crate) fn extend(&mut self, news: &[(u64, Membership)], applied: u64) {
+        for &(index, membership) in news {
+            if self.changes.is_empty() || index > self.known_to {
+                self.changes.push((index, membership));
+            }
+        }
+        self.known_to = self.known_to.max(applied);
+    }
+}
+
+/// Votes that were sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ballots {
+    /// Term, candidate and who voted for it, a bit each by position.
+    cast: Vec<(u64, NodeId, u16)>,
+}
+
+impl Ballots {
+    /// Remembers the votes that a server sent.
+    pub(crate) fn remember(&mut self, voter: NodeId, grants: &[Grant]) {
+        let bit = 1 << voter.position();
+        for &Grant { term, candidate } in grants {
+            match self.cast.iter_mut().rev().find(|(t, c, _)| (*t, *c) == (term, candidate)) {
+                Some((_, _, voters)) => *voters |= bit,
+                None => self.cast.push((term, candidate, bit)),
+            }
+        }
+    }
+
+    /// Who voted for a candidate in a term.
+    pub(crate) fn votes(&self, term: u64, candidate: NodeId) -> u16 {
+        let cast = self.cast.iter().rev().find(|&&(t, c, _)| (t, c) == (term, candidate));
+        cast.map_or(0, |&(_, _, voters)| voters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_membership_holds_from_its_entry_on_as_far_as_somebody_has_applied() {
+        let membership = |voters| Membership { voters, ..Membership::default() };
+        let mut chronicle = Chronicle::default();
+        assert_eq!(chronicle.at(0), None);
+        chronicle.extend(&[(0, membership(1))], 0);
+        chronicle.extend(&[(4, membership(2))], 6);
+        chronicle.extend(&[(0, membership(9)), (5, membership(9))], 6);
+        assert_eq!(chronicle.at(3), Some(membership(1)));
+        assert_eq!(chronicle.at(6), Some(membership(2)));
+        assert_eq!(chronicle.at(7), None);
+        assert_eq!(chronicle.last(), Some((4, membership(2))), "what is known already is not written again");
+    }
+
+    #[test]
+    fn votes_count_for_their_term_and_candidate() {
+        let (voter, candidate) = (NodeId::server(1), NodeId::server(0));
+        let mut ballots = Ballots::default();
+        ballots.remember(voter, &[Grant { term: 3, candidate }]);
+        ballots.remember(candidate, &[Grant { term: 3, candidate }]);
+        assert_eq!(ballots.votes(3, candidate), 0b11);
+        assert_eq!((ballots.votes(2, candidate), ballots.votes(3, voter)), (0, 0));
+    }
+}
