@@ -56,7 +56,7 @@ impl KvMonitor {
         rules.extend(ClientRules::rules());
         rules.push(LOG_FOUND_WHOLE);
         rules.extend(PROGRESS_RULES);
-        rules.push(settling::REPAIRED);
+        rules.extend([settling::STARTED_AGAIN, settling::REPAIRED]);
         rules
     }
 

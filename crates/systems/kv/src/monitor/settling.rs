@@ -19,14 +19,18 @@ pub(super) const REPAIRED: (&str, &str) = (
     "Once faults are over, a server that found its log damaged has it back from its peers, if it reaches all of them.",
 );
 
+/// Name and claim of the rule that a process that died of its disk comes back.
+pub(super) const STARTED_AGAIN: (&str, &str) =
+    ("started-again", "Once faults are over, a server whose process died of its disk is started again.");
+
 /// The progress of one phase of settling.
 pub(super) struct Settling {
     obstructions: Obstructions,
     ground: Ground,
     phase: Phase,
     settlement: Option<Settlement>,
-    /// How many servers had found their log damaged when it was settled what is owed.
-    damaged: usize,
+    /// Who had found their log damaged, and whose process was dead, when it was settled what is owed.
+    unwell: (Vec<NodeId>, Vec<NodeId>),
     /// Time beyond the limit for elections that a repair takes.
     repair: Span,
     /// Clients that reach all of those who owe.
@@ -52,7 +56,7 @@ impl Settling {
             },
             phase: Phase::Faults,
             settlement: None,
-            damaged: 0,
+            unwell: Default::default(),
             repair: Span::ZERO,
             served: Vec::new(),
             write: None,
@@ -112,7 +116,7 @@ impl Settling {
     fn settle(&mut self, cluster: &Cluster<KvNode>, rules: &RaftRules) -> Settlement {
         // A process that died of a failed sync is started again soon, and no sync fails any more: it counts. One that has
         // found its log damaged takes part in nothing.
-        self.damaged = damaged(cluster).count();
+        self.unwell = (damaged(cluster).collect(), halted(cluster).collect());
         let mut terrain =
             Terrain::of(cluster, &self.obstructions, |node| !damaged(cluster).any(|other| other == node));
         for node in cluster.servers() {
@@ -167,9 +171,15 @@ impl Settling {
 
     /// What is still missing.
     pub(super) fn progress(&mut self, rules: &RaftRules, cluster: &Cluster<KvNode>) -> Progress {
-        if self.settlement.is_some() && damaged(cluster).count() != self.damaged {
-            // A process that was started again only now has found out.
+        let unwell = (damaged(cluster).collect(), halted(cluster).collect());
+        if self.settlement.is_some() && unwell != self.unwell {
+            // A process that was started again only now has found out what is on its disk.
             self.settlement = Some(self.settle(cluster, rules));
+        }
+        if let (Some(_), Some(&node)) = (&self.settlement, self.unwell.1.first()) {
+            let (rule, claim) = STARTED_AGAIN;
+            let message = format!("the process of {node} died of its disk and is not started again");
+            return Progress::Waiting(Violation { rule, claim, message, node: Some(node), peer: None });
         }
         let Some(settlement) = &self.settlement else { return Progress::Done };
         let busy = |client: &NodeId| {
@@ -218,4 +228,13 @@ fn damaged(cluster: &Cluster<KvNode>) -> impl Iterator<Item = NodeId> + '_ {
         cluster.view(node).and_then(KvNode::server).is_some_and(|server| server.is_damaged())
     };
     cluster.servers().filter(is_damaged)
+}
+
+/// Servers whose process died of their disk, or could not read it, and is to be started again.
+fn halted(cluster: &Cluster<KvNode>) -> impl Iterator<Item = NodeId> + '_ {
+    let is_halted = |&node: &NodeId| {
+        let server = cluster.view(node).and_then(KvNode::server);
+        server.is_some_and(|server| server.is_halted() && !server.is_damaged())
+    };
+    cluster.servers().filter(is_halted)
 }
