@@ -80,9 +80,13 @@ impl Settlement {
         }
     }
 
-    /// What is missing at this moment: the first thing of those that [`PROGRESS_RULES`] lists. Nothing is expected of
-    /// servers that `healthy` denies.
-    pub fn progress<N: Node>(
+    /// What is missing at this moment: the first thing of those that [`PROGRESS_RULES`] lists.
+    pub fn progress<N: Node>(&self, rules: &RaftRules, cluster: &Cluster<N>, service: &Service) -> Progress {
+        self.progress_of(rules, cluster, |_| true, service)
+    }
+
+    /// The same, where nothing is expected of servers that `healthy` denies.
+    pub fn progress_of<N: Node>(
         &self,
         rules: &RaftRules,
         cluster: &Cluster<N>,

@@ -187,7 +187,7 @@ impl Settling {
         };
         self.service.unanswered = self.served.iter().copied().find(busy);
         let healthy = |node| !damaged(cluster).any(|other| other == node);
-        match settlement.progress(rules, cluster, healthy, &self.service) {
+        match settlement.progress_of(rules, cluster, healthy, &self.service) {
             Progress::Done => self.repairs(rules, cluster),
             waiting => waiting,
         }
