@@ -87,8 +87,8 @@ impl<N: Node> Cluster<N> {
         self.slots[id.index()].incarnation
     }
 
-    /// Whether the disk of a node has ever lied to it, misplaced a write or flipped a bit: what a script allows by
-    /// [`crate::DiskFaults`] and no answer of the disk tells. Until then the node's disk is as good as any.
+    /// Whether the disk of a node has ever lied to it, misplaced a write or flipped a bit, which no answer of the disk
+    /// tells, or was emptied or put back by a step. Until then the node's disk is as good as any.
     #[inline]
     pub fn is_betrayed(&self, id: NodeId) -> bool {
         self.slots[id.index()].betrayed

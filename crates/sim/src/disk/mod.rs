@@ -162,6 +162,8 @@ pub struct Disk {
     busy: Span,
     now: Time,
     counts: DiskCounts,
+    /// Whether it was ever emptied or put back to an earlier moment.
+    replaced: bool,
     /// Decisions that are pinned or written down; none in a campaign.
     pins: Option<Box<pins::DiskPins>>,
 }
@@ -376,6 +378,12 @@ impl Disk {
     /// What the disk did besides what it was asked for.
     pub fn counts(&self) -> DiskCounts {
         self.counts
+    }
+
+    /// Whether it did anything that none of its answers told, or was emptied or put back to an earlier moment.
+    #[inline]
+    pub(crate) fn is_false(&self) -> bool {
+        self.replaced || self.counts.is_false()
     }
 
     /// Whether the disk has died under its node, see [`Disk::die_after`].

@@ -231,7 +231,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             Why::SyncFailed(ticket) => What::SyncFailed(ticket),
         };
         self.cluster.slots[node.index()].betrayed =
-            self.around[node.index()].as_ref().is_some_and(|around| around.disk.counts().is_false());
+            self.around[node.index()].as_ref().is_some_and(|around| around.disk.is_false());
         let seen = Seen { event, time: self.now, node, what, effects: &self.outbox.effects, died };
         if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
             self.end_with(Verdict::Violated(violation), event);

@@ -35,13 +35,8 @@ pub struct KvMonitor {
 impl KvMonitor {
     /// Watches a run of this script.
     pub fn new(script: &Script, settings: &Settings) -> KvMonitor {
-        let mut rules = RaftRules::new(script.servers);
-        // Disks that a step wipes or puts back are no secret: nothing is claimed of their durability, and all else holds.
-        let struck = script.fault_budget();
-        let told = |&node: &NodeId| !script.disk.faults.any() && struck.strikes(node);
-        (0..script.servers).map(NodeId::server).filter(told).for_each(|node| rules.forgive(node));
         KvMonitor {
-            rules,
+            rules: RaftRules::new(script.servers),
             waived: false,
             clients: Clients::new(),
             settling: Settling::new(script, settings),
