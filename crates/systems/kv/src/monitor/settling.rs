@@ -177,7 +177,8 @@ impl Settling {
             // A process that was started again only now has found out what is on its disk.
             self.settlement = Some(self.settle(cluster, rules));
         }
-        if let (Some(_), Some(&node)) = (&self.settlement, self.unwell.1.first()) {
+        let awaited = self.unwell.1.iter().find(|node| cluster.is_running(**node));
+        if let (false, Some(&node)) = (self.owes_nothing(), awaited) {
             let (rule, claim) = STARTED_AGAIN;
             let message = format!("the process of {node} died of its disk and is not started again");
             return Progress::Waiting(Violation { rule, claim, message, node: Some(node), peer: None });
