@@ -120,6 +120,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     const NAME: &'static str = NAMES[CLUSTER];
     const ABOUT: &'static str = ABOUT[CLUSTER];
     const KINDS: &'static [&'static str] = Wire::KINDS;
+    const NEEDS_NO_CLOCK: bool = true;
     const OPTIONS: &'static [OptionSpec] = if CLUSTER == 2 { OPTIONS } else { OPTIONS.split_at(7).0 };
 
     fn start(seat: &Seat, log: Log) -> Self {
