@@ -13,4 +13,5 @@ pub(crate) mod scenario;
 pub(crate) mod seeds;
 pub(crate) mod shrink;
 pub(crate) mod trace;
+pub(crate) mod wal;
 pub(crate) mod worker;
