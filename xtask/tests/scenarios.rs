@@ -271,6 +271,32 @@ fn every_scenario_and_every_variant_has_its_test() {
     assert_eq!(listed, there, "add what is missing to `scenarios!` in this file");
 }
 
+/// Lines a snapshot has at most; a margin of several lines may make a story a little longer than it is told.
+const SNAPSHOT_LINES_MAX: usize = 140;
+
+#[test]
+fn every_scenario_has_a_theme_a_moral_and_notes_and_its_snapshots_can_be_read() {
+    for (name, variants) in LISTED {
+        let scenario = read(&kebab(name));
+        assert!(scenario.theme.is_some() && scenario.moral.is_some(), "{name}: say what is learned from it");
+        assert!(!scenario.notes.is_empty(), "{name}: say what happens");
+        for variant in *variants {
+            let file = format!("scenarios/snapshots/{}@{}.snap", kebab(name), kebab(variant));
+            let text = fs::read_to_string(root().join(&file)).expect("every variant has its snapshot");
+            let lines = text.lines().count();
+            assert!(lines <= SNAPSHOT_LINES_MAX, "{file}: {lines} lines; tell a shorter story");
+        }
+    }
+}
+
+#[test]
+fn schema_and_index_are_those_of_what_there_is() {
+    for what in ["schema", "index"] {
+        let ended = support::run(&format!("scenario {what} --check"));
+        assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    }
+}
+
 #[test]
 fn every_snapshot_belongs_to_a_variant() {
     let snapshots =

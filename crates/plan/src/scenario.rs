@@ -1,6 +1,13 @@
 //! Scenarios: a script with a name, notes and variants, each with what is expected of it.
 
+mod around;
+mod index;
 mod read;
+mod schema;
+
+pub use around::around;
+pub use index::index;
+pub use schema::schema;
 
 use crate::file::{Json, options_json, script_json};
 use crate::text::{Setting, script_lines};
@@ -17,6 +24,10 @@ pub struct Scenario {
     pub schema: Option<String>,
     /// Its name, the same as that of its file without `.json`.
     pub name: String,
+    /// What it is about, in a word or two.
+    pub theme: Option<String>,
+    /// What is to be learned from it, in one sentence.
+    pub moral: Option<String>,
     /// What happens and why it matters, for people.
     pub notes: Vec<String>,
     /// Where it comes from.
@@ -69,6 +80,8 @@ impl Scenario {
         Scenario {
             schema: Some(SCHEMA.to_owned()),
             name: name.to_owned(),
+            theme: None,
+            moral: None,
             notes: Vec::new(),
             source: None,
             system: system.to_owned(),
@@ -119,6 +132,12 @@ impl Scenario {
             add("$schema", Json::text(schema));
         }
         add("name", Json::text(&self.name));
+        if let Some(theme) = &self.theme {
+            add("theme", Json::text(theme));
+        }
+        if let Some(moral) = &self.moral {
+            add("moral", Json::text(moral));
+        }
         add("notes", Json::List(self.notes.iter().map(Json::text).collect()));
         if let Some(source) = &self.source {
             add("source", Json::text(source));

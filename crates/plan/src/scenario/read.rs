@@ -4,7 +4,7 @@ use super::{Expect, Scenario, Variant};
 use crate::InputError;
 use crate::file::{Entries, PlanParts, Source};
 use crate::suggest::listed;
-use crate::text::{Line, Read, parse_lines, print_step, script_of};
+use crate::text::{Line, Read, parse_lines, print_pin, print_step, script_of};
 use serde::Deserialize;
 use whitewater_sim::{CLAIM_RULES, NodeId, Options, Script, System};
 
@@ -14,6 +14,8 @@ struct ScenarioFile {
     #[serde(rename = "$schema")]
     schema: Option<String>,
     name: String,
+    theme: Option<String>,
+    moral: Option<String>,
     #[serde(default)]
     notes: Vec<String>,
     source: Option<String>,
@@ -49,7 +51,7 @@ struct ViolatesFile {
 }
 
 /// Names a verdict may have besides the rules of the system.
-const VERDICTS: [&str; 3] = ["panic", "limit", "nondeterministic"];
+pub(super) const VERDICTS: [&str; 3] = ["panic", "limit", "nondeterministic"];
 
 impl Scenario {
     /// Reads a scenario file.
@@ -88,6 +90,8 @@ impl Scenario {
         Ok(Scenario {
             schema: file.schema,
             name: file.name,
+            theme: file.theme,
+            moral: file.moral,
             notes: file.notes,
             source: file.source,
             system: file.system,
@@ -102,15 +106,16 @@ impl Scenario {
 /// Every line in its usual form, settings first and in their usual order.
 fn usual_form(read: &[Read]) -> Vec<String> {
     let mut settings = Vec::new();
-    let mut lines = Vec::new();
+    let (mut lines, mut pins) = (Vec::new(), Vec::new());
     for read in read {
         match &read.line {
             Line::Setting(setting) => settings.push(setting),
             Line::Step(step) => lines.push(print_step(step)),
+            Line::Pin(pin) => pins.push(print_pin(pin)),
         }
     }
     settings.sort_by_key(|setting| setting.rank());
-    settings.into_iter().map(ToString::to_string).chain(lines).collect()
+    settings.into_iter().map(ToString::to_string).chain(lines).chain(pins).collect()
 }
 
 fn check_name(source: &Source<'_>, name: &str) -> Result<(), InputError> {

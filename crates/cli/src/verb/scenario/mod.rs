@@ -6,11 +6,12 @@ mod list;
 mod new;
 mod run;
 mod show;
+mod written;
 
 use crate::{Exit, Screen, Systems, files};
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
-use whitewater_plan::Scenario;
+use whitewater_plan::{Scenario, Variant};
 
 /// Named races in files: a script, notes, and variants side by side.
 #[derive(Debug, clap::Args)]
@@ -27,6 +28,10 @@ enum Action {
     Show(show::Typed),
     Fmt(fmt::Typed),
     New(new::Typed),
+    /// Writes the schema of scenario files, made of the systems there are.
+    Schema(written::Typed),
+    /// Writes the index of scenarios into scenarios/README.md.
+    Index(written::Typed),
 }
 
 impl Typed {
@@ -36,7 +41,9 @@ impl Typed {
             Action::Run(typed) => &typed.names,
             Action::Check(typed) => &typed.names,
             Action::Show(typed) => std::slice::from_ref(&typed.name),
-            Action::List(_) | Action::Fmt(_) | Action::New(_) => return false,
+            Action::List(_) | Action::Fmt(_) | Action::New(_) | Action::Schema(_) | Action::Index(_) => {
+                return false;
+            }
         };
         chosen(names).unwrap_or_default().iter().any(|file| {
             load(file, systems).is_ok_and(|scenario| {
@@ -56,6 +63,8 @@ pub(crate) fn run(typed: Typed, systems: Systems, screen: &Screen) -> anyhow::Re
         Action::Show(typed) => show::run(&typed, systems, screen),
         Action::Fmt(typed) => fmt::run(&typed, systems, screen),
         Action::New(typed) => new::run(&typed, systems, screen),
+        Action::Schema(typed) => written::write_schema(&typed, systems, screen),
+        Action::Index(typed) => written::write_index(&typed, systems, screen),
     }
 }
 
@@ -86,6 +95,16 @@ fn find(name: &str, all: &[PathBuf]) -> anyhow::Result<PathBuf> {
 /// Reads a scenario file.
 fn load(path: &Path, systems: Systems) -> anyhow::Result<Scenario> {
     Ok(Scenario::parse(&path.display().to_string(), &files::read(path)?, systems)?)
+}
+
+/// The variants meant: one by its name, or all.
+fn variants<'a>(scenario: &'a Scenario, only: Option<&str>) -> anyhow::Result<Vec<&'a Variant>> {
+    let Some(only) = only else { return Ok(scenario.variants.iter().collect()) };
+    let found = scenario.variants.iter().find(|variant| variant.name == only);
+    found.map(|variant| vec![variant]).ok_or_else(|| {
+        let names: Vec<_> = scenario.variants.iter().map(|variant| variant.name.as_str()).collect();
+        anyhow!("{} has no variant `{only}`; there are: {}", scenario.name, names.join(", "))
+    })
 }
 
 /// Says that there is no scenario, which must not look like success.

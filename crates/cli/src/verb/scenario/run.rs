@@ -1,11 +1,13 @@
 //! `scenario run`: runs every variant and compares what it does with what is expected of it.
 
+use super::list::expectation;
 use super::{chosen, load, nothing};
+use crate::amount::{parse_count, parse_jobs};
 use crate::telling::system;
 use crate::{Exit, Screen, Systems};
 use std::path::Path;
-use whitewater_hunt::{meets, missed, run_twice};
-use whitewater_plan::{Scenario, Variant};
+use whitewater_hunt::{Around, meets, missed, run_around, run_twice};
+use whitewater_plan::{Expect, Scenario, Variant};
 use whitewater_sim::{Outcome, Verdict};
 
 /// Runs scenarios, all of them if none is named.
@@ -14,6 +16,16 @@ pub(crate) struct Typed {
     /// Names of scenarios, or files.
     #[arg(value_name = "NAME|FILE")]
     pub(super) names: Vec<String>,
+    /// Only this variant.
+    #[arg(long, value_name = "VARIANT")]
+    pub(super) variant: Option<String>,
+    /// Runs each variant so often, shaken in another way each time: what is to pass must always pass, and of what is to
+    /// fail the share that does is told.
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    around: Option<u64>,
+    /// Threads for runs around; as many as there are cores unless given. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = parse_jobs, env = "WHITEWATER_JOBS")]
+    jobs: Option<usize>,
 }
 
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
@@ -24,11 +36,50 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     let mut exit = Exit::Clean;
     for file in files {
         let scenario = load(&file, systems)?;
-        for variant in &scenario.variants {
-            exit = exit.and(judge(&file, &scenario, variant, systems, screen)?);
+        for variant in super::variants(&scenario, typed.variant.as_deref())? {
+            exit = exit.and(match typed.around {
+                None => judge(&file, &scenario, variant, systems, screen)?,
+                Some(count) => look_around(typed, count, &scenario, variant, systems, screen)?,
+            });
         }
     }
     Ok(exit)
+}
+
+/// Runs a variant many times, shaken, and says how often it did what is expected.
+fn look_around(
+    typed: &Typed,
+    count: u64,
+    scenario: &Scenario,
+    variant: &Variant,
+    systems: Systems,
+    screen: &Screen,
+) -> anyhow::Result<Exit> {
+    let system = system(&scenario.system, systems)?;
+    let jobs = typed.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let around = run_around(system, scenario, variant, count, jobs).map_err(anyhow::Error::msg)?;
+    screen.print(&around_line(scenario, variant, &around));
+    let holds = match &variant.expect {
+        Expect::Pass => around.met == around.runs,
+        Expect::Violates { .. } => around.met > 0,
+    };
+    Ok(if holds { Exit::Clean } else { Exit::Found })
+}
+
+fn around_line(scenario: &Scenario, variant: &Variant, around: &Around) -> String {
+    let Around { runs, met, others } = around;
+    let what = match &variant.expect {
+        Expect::Pass if met == runs => format!("pass in all {runs} runs around it"),
+        Expect::Pass => format!("FAIL: passes in {met} of {runs} runs around it"),
+        expect => {
+            let fails = if *met == 0 { "FAIL: " } else { "" };
+            format!("{fails}{} in {met} of {runs} runs around it", expectation(expect))
+        }
+    };
+    let others: Vec<String> =
+        others.iter().map(|(ending, (times, first))| format!("{ending} {times} (first {first})")).collect();
+    let others = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
+    format!("{} @{}  {what}{others}", scenario.name, variant.name)
 }
 
 /// Runs a variant and says whether it did what is expected, and which steps never happened.

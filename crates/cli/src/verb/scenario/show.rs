@@ -1,12 +1,12 @@
 //! `scenario show`: the notes, the script and the trace of each variant, to be read as a story.
 
 use super::list::expectation;
-use super::{chosen, load};
+use super::{chosen, load, variants};
 use crate::telling::system;
 use crate::{Exit, Screen, Systems};
-use anyhow::anyhow;
 use whitewater_hunt::trace_text;
-use whitewater_plan::{Scenario, Variant, text};
+use whitewater_plan::{Plan, Scenario, Variant, text};
+use whitewater_sim::{EventKind, Outcome, Time};
 
 /// Shows a scenario: its notes, its script, and the trace of each variant.
 #[derive(Debug, clap::Args)]
@@ -30,15 +30,6 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     Ok(Exit::Clean)
 }
 
-fn variants<'a>(scenario: &'a Scenario, only: Option<&str>) -> anyhow::Result<Vec<&'a Variant>> {
-    let Some(only) = only else { return Ok(scenario.variants.iter().collect()) };
-    let found = scenario.variants.iter().find(|variant| variant.name == only);
-    found.map(|variant| vec![variant]).ok_or_else(|| {
-        let names: Vec<_> = scenario.variants.iter().map(|variant| variant.name.as_str()).collect();
-        anyhow!("{} has no variant `{only}`; there are: {}", scenario.name, names.join(", "))
-    })
-}
-
 fn head(scenario: &Scenario) -> String {
     let mut lines = vec![scenario.name.clone(), String::new()];
     lines.extend(scenario.notes.iter().map(|note| format!("  {note}")));
@@ -57,5 +48,56 @@ fn trace(scenario: &Scenario, variant: &Variant, systems: Systems) -> anyhow::Re
     let system = system(&scenario.system, systems)?;
     let plan = scenario.plan(variant);
     let outcome = whitewater_hunt::run(system, &plan, true).map_err(anyhow::Error::msg)?;
-    Ok(trace_text::render(&plan, &outcome, &format!("{} @{}", scenario.name, variant.name)))
+    let title = format!("{} @{}", scenario.name, variant.name);
+    Ok(format!("{}\n{}", beside(&plan, &outcome), trace_text::render(&plan, &outcome, &title)))
+}
+
+/// Columns of a step before what became of it.
+const STEP_WIDTH: usize = 72;
+
+/// Every step of the script, and beside it when it began and ended in this run.
+fn beside(plan: &Plan, outcome: &Outcome) -> String {
+    let events = outcome.trace.iter().flat_map(|trace| &trace.events);
+    let mut moments: Vec<Vec<(bool, Time)>> = vec![Vec::new(); plan.script.steps.len()];
+    for event in events {
+        let begins = matches!(event.kind, EventKind::Open | EventKind::Operate);
+        if let Some(step) = event.step.filter(|_| begins || event.kind == EventKind::Close) {
+            moments[step].push((begins, event.time));
+        }
+    }
+    let steps = plan.script.steps.iter().zip(&moments).enumerate();
+    type Numbered<'a> = (usize, (&'a whitewater_sim::Step, &'a Vec<(bool, Time)>));
+    let line = |(number, (step, moments)): Numbered<'_>| {
+        let step = text::print_step(&whitewater_sim::Step { note: None, ..step.clone() });
+        format!("{:>4}  {step:<STEP_WIDTH$}  {}", number + 1, became(moments))
+    };
+    steps.map(line).map(|line| format!("{line}\n")).collect()
+}
+
+/// When a step began and ended, in words.
+fn became(moments: &[(bool, Time)]) -> String {
+    let begins: Vec<Time> = moments.iter().filter(|(begins, _)| *begins).map(|(_, time)| *time).collect();
+    let end = moments.iter().rev().find(|(begins, _)| !begins).map(|(_, time)| *time);
+    match (begins.as_slice(), end) {
+        ([], _) => "never".to_owned(),
+        ([one], None) => format!("{one}"),
+        ([first, .., last], None) => format!("{first} to {last}, {} times", begins.len()),
+        ([first, ..], Some(end)) if *first == end => format!("{first}"),
+        ([first, ..], Some(end)) => format!("{first} to {end}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_became_of_a_step_is_told_in_a_few_words() {
+        let at = |begins, millis| (begins, Time::from_millis(millis));
+        assert_eq!(became(&[]), "never");
+        assert_eq!(became(&[at(true, 5)]), "5ms");
+        assert_eq!(became(&[at(true, 5), at(false, 9)]), "5ms to 9ms");
+        assert_eq!(became(&[at(true, 5), at(false, 5)]), "5ms");
+        assert_eq!(became(&[at(true, 5), at(true, 7), at(true, 9)]), "5ms to 9ms, 3 times");
+    }
 }

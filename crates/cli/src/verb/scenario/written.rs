@@ -1,0 +1,54 @@
+//! `scenario schema` and `scenario index`: what is made of systems and scenarios, written or compared with what is there.
+
+use super::{chosen, load, nothing};
+use crate::{Exit, Screen, Systems, files};
+use anyhow::{Context, anyhow};
+use std::path::Path;
+use whitewater_plan::{Scenario, index, schema};
+
+/// What to do with it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Typed {
+    /// Changes nothing and ends with 1 if what is there is not what it should be.
+    #[arg(long)]
+    check: bool,
+}
+
+/// Where the index stands in its file.
+const BEGIN: &str = "<!-- The index: written by `cargo xtask scenario index`. -->\n";
+const END: &str = "<!-- The end of the index. -->\n";
+
+/// Writes the schema of scenario files, made of the systems there are.
+pub(crate) fn write_schema(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    let file = files::folder("scenarios").join("schema/scenario.json");
+    write(typed, &file, &schema(systems), "schema", screen)
+}
+
+/// Writes the index of scenarios into `scenarios/README.md`, between its two marks.
+pub(crate) fn write_index(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    let all = chosen(&[])?;
+    if all.is_empty() {
+        return Ok(nothing(screen));
+    }
+    let scenarios = all.iter().map(|file| load(file, systems)).collect::<anyhow::Result<Vec<Scenario>>>()?;
+    let file = files::folder("scenarios").join("README.md");
+    let text = files::read(&file)?;
+    let parts = text.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = parts
+        .ok_or_else(|| anyhow!("{}: the marks of the index are missing: {BEGIN}{END}", file.display()))?;
+    write(typed, &file, &format!("{before}{BEGIN}\n{}{END}{after}", index(&scenarios)), "index", screen)
+}
+
+fn write(typed: &Typed, file: &Path, text: &str, verb: &str, screen: &Screen) -> anyhow::Result<Exit> {
+    let there = if file.exists() { files::read(file)? } else { String::new() };
+    if there == text {
+        return Ok(Exit::Clean);
+    }
+    if typed.check {
+        screen.print(&format!("{}: not up to date; `cargo xtask scenario {verb}` mends it", file.display()));
+        return Ok(Exit::Found);
+    }
+    files::write_whole(file, text).context("it cannot be written")?;
+    screen.print(&format!("{}: written", file.display()));
+    Ok(Exit::Clean)
+}
