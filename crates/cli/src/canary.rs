@@ -53,7 +53,7 @@ fn is_found(system: &'static dyn System, canary: Canary) -> anyhow::Result<bool>
         system: Some(system.name().to_owned()),
         profile: Some(canary.profile.parse().map_err(anyhow::Error::msg)?),
         set: canary.set.iter().map(text).collect(),
-        bug: None,
+        ..Restrictions::default()
     };
     for seed in 0..RUNS_MAX {
         let plan = generate(&[system], seed, &restrictions).map_err(anyhow::Error::msg);

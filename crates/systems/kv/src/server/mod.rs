@@ -164,7 +164,7 @@ impl Server {
             commit_before: 0,
             ready: None,
             writing: Writing::Nothing,
-            ticking: Ticking::new(settings.tick, now, phase),
+            ticking: Ticking::new(settings.tick, 4 * settings.election_ticks, now, phase),
             outgoing: vec![Outgoing::new(); identity.servers],
             machine,
             applied,
