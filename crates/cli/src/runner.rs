@@ -3,7 +3,8 @@
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+    bench, check_history, demo, determinism, differ, faults, fuzz, mutants, replay, scenario, seeds, shrink,
+    worker,
 };
 use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -99,6 +100,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
         Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),
+        Verb::Faults(typed) => faults::run(&typed, systems, &screen),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
         Verb::Differ(typed) => differ::run(&typed, systems, &screen),
         Verb::Determinism(typed) => determinism::run(&typed, systems, &screen),

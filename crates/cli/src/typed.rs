@@ -1,7 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+    bench, check_history, demo, determinism, differ, faults, fuzz, mutants, replay, scenario, seeds, shrink,
+    worker,
 };
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
@@ -26,6 +27,7 @@ pub(crate) struct Typed {
 pub(crate) enum Verb {
     Demo(demo::Typed),
     Fuzz(fuzz::Typed),
+    Faults(faults::Typed),
     Replay(replay::Typed),
     Shrink(shrink::Typed),
     Seeds(seeds::Typed),
@@ -56,7 +58,9 @@ impl Verb {
             Verb::Mutants(_) => true,
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
             Verb::Worker(typed) => typed.restricted.needs_bugs(),
-            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Differ(_) => false,
+            Verb::Demo(_) | Verb::Faults(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Differ(_) => {
+                false
+            }
         }
     }
 
@@ -75,6 +79,7 @@ impl Verb {
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
             Verb::Demo(_)
+            | Verb::Faults(_)
             | Verb::Replay(_)
             | Verb::Shrink(_)
             | Verb::Seeds(_)
