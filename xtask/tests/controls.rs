@@ -10,9 +10,9 @@ use whitewater_sim::{DiskContract, Fault, Outcome, Script, System, Verdict};
 
 /// Runs a variant of a scenario of the store.
 fn run(scenario: &str, variant: &str) -> (Script, Outcome) {
-    let path = root().join("scenarios").join(format!("{scenario}.json"));
-    let text = fs::read_to_string(path).expect("the scenario is there");
-    let scenario = Scenario::parse("scenario.json", &text, &[&KV]).expect("it can be read");
+    let file = format!("{scenario}.json");
+    let text = fs::read_to_string(root().join("scenarios").join(&file)).expect("the scenario is there");
+    let scenario = Scenario::parse(&file, &text, &[&KV]).expect("it can be read");
     let plan = scenario.plan(scenario.variant(variant).expect("it has the variant"));
     let outcome = KV.run(&plan.script, &plan.options, false).expect("it runs");
     assert_eq!(outcome.verdict, Verdict::Pass);
