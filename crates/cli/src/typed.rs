@@ -2,7 +2,7 @@
 
 use crate::verb::{
     bench, check_history, demo, determinism, differ, faults, fuzz, mutants, replay, scenario, seeds, shrink,
-    worker,
+    wal, worker,
 };
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
@@ -35,6 +35,7 @@ pub(crate) enum Verb {
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
     Bench(bench::Typed),
+    Wal(wal::Typed),
     Differ(differ::Typed),
     Determinism(determinism::Typed),
     Worker(worker::Typed),
@@ -58,9 +59,12 @@ impl Verb {
             Verb::Mutants(_) => true,
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
             Verb::Worker(typed) => typed.restricted.needs_bugs(),
-            Verb::Demo(_) | Verb::Faults(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Differ(_) => {
-                false
-            }
+            Verb::Demo(_)
+            | Verb::Faults(_)
+            | Verb::CheckHistory(_)
+            | Verb::Bench(_)
+            | Verb::Wal(_)
+            | Verb::Differ(_) => false,
         }
     }
 
@@ -85,6 +89,7 @@ impl Verb {
             | Verb::Seeds(_)
             | Verb::Scenario(_)
             | Verb::CheckHistory(_)
+            | Verb::Wal(_)
             | Verb::Determinism(_)
             | Verb::Worker(_)
             | Verb::Differ(_) => Format::Human,
