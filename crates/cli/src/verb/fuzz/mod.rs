@@ -8,7 +8,7 @@ use crate::given::{FormatTyped, Given};
 use crate::isolation::Isolation;
 use crate::progress::Progress;
 use crate::rebuild::NO_BUG;
-use crate::{Exit, Screen, Systems, duration, files, interrupt};
+use crate::{Exit, Screen, Systems, canary, duration, files, interrupt};
 use anyhow::bail;
 pub(crate) use meaning::fresh_seed;
 use meaning::{Meaning, Seeds};
@@ -145,6 +145,10 @@ pub(crate) fn run(
 fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     // Before anything is said: who sees the first line may press Ctrl-C.
     let interrupted = interrupt::flag();
+    if let Some(silent) = canary::listen(systems, &meaning.restrictions)? {
+        screen.remark(&format!("error: {silent}"));
+        return Ok(Exit::Bug);
+    }
     meaning.announce(screen);
     let begun = Instant::now();
     let progress = Progress::begin(screen, meaning.amount);
