@@ -66,6 +66,28 @@ pub enum KvMessage {
         /// The index it reaches to.
         index: u64,
     },
+    /// A piece of a snapshot.
+    Piece {
+        /// The session it is sent in.
+        session: Session,
+        /// The message of the core, its snapshot without data.
+        head: Box<whitewater_raft::Message>,
+        /// Where in the data it begins.
+        offset: u32,
+        /// Bytes of the whole data.
+        total: u32,
+        /// The piece.
+        bytes: Payload,
+    },
+    /// How much has come of a snapshot that is sent in pieces.
+    Come {
+        /// The session it was sent in.
+        session: Session,
+        /// The index the snapshot reaches to.
+        index: u64,
+        /// The bytes that are there.
+        bytes: u32,
+    },
     /// A client asks for an operation.
     Request {
         /// The incarnation of the server it is meant for.
@@ -139,6 +161,8 @@ pub(crate) const KINDS: &[&str] = &[
     "Connected",
     "Broken",
     "Arrived",
+    "Piece",
+    "Come",
     "Request",
     "Order",
     "Response",
@@ -158,6 +182,8 @@ impl Message for KvMessage {
             KvMessage::Response { .. } => (4, "Response"),
             KvMessage::Arrived { .. } => (5, "Arrived"),
             KvMessage::Order { .. } => (6, "Order"),
+            KvMessage::Piece { .. } => (7, "Piece"),
+            KvMessage::Come { .. } => (8, "Come"),
         };
         Kind { code: Self::SESSION_KINDS + code, name }
     }
@@ -174,6 +200,11 @@ impl Message for KvMessage {
             KvMessage::Connect { nonce } | KvMessage::Connected { nonce, .. } => u64::from(*nonce),
             KvMessage::Broken { session, .. } => u64::from(*session),
             KvMessage::Arrived { index, .. } => *index,
+            KvMessage::Piece { head, offset, .. } => {
+                let index = head.snapshot().map_or(0, |snapshot| snapshot.index);
+                mix(head.term, index << 32 | u64::from(*offset))
+            }
+            KvMessage::Come { index, bytes, .. } => index << 32 | u64::from(*bytes),
             KvMessage::Request { attempt, .. }
             | KvMessage::Order { attempt, .. }
             | KvMessage::Response { attempt, .. } => *attempt,
@@ -192,6 +223,7 @@ impl Message for KvMessage {
                 let snapshot = message.snapshot().map_or(0, |snapshot| 40 + snapshot.data.len());
                 60 + (entries + snapshot) as u32
             }
+            KvMessage::Piece { bytes, .. } => 100 + bytes.len() as u32,
             KvMessage::Request { body, .. } => 20 + body.len() as u32,
             KvMessage::Response { outcome: Outcome::Done(Answer::Value(Some(value))), .. } => {
                 20 + value.bytes().len() as u32
@@ -219,6 +251,15 @@ impl Digest for KvMessage {
             }
             KvMessage::Arrived { session, index } => {
                 digester.word(u64::from(*session));
+                digester.word(*index);
+            }
+            KvMessage::Piece { session, head, offset, total, bytes } => {
+                digest_raft(*session, head, digester);
+                digester.word(u64::from(*offset) << 32 | u64::from(*total));
+                digester.word(checksum(bytes));
+            }
+            KvMessage::Come { session, index, bytes } => {
+                digester.word(u64::from(*session) << 32 | u64::from(*bytes));
                 digester.word(*index);
             }
             KvMessage::Request { session, attempt, body } => {
@@ -282,6 +323,14 @@ impl fmt::Display for KvMessage {
             }
             KvMessage::Arrived { session, index } => {
                 write!(f, "Arrived Session:{} Snapshot:{index}", Life(*session))
+            }
+            KvMessage::Piece { head, offset, total, bytes, .. } => {
+                let end = *offset as usize + bytes.len();
+                describe(head, f)?;
+                write!(f, ", {offset} to {end} of {total}")
+            }
+            KvMessage::Come { session, index, bytes } => {
+                write!(f, "Come Session:{} Snapshot:{index} {bytes} bytes", Life(*session))
             }
             KvMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Body(body)),
             KvMessage::Order { attempt, order, .. } => write!(f, "Order #{attempt} {order}"),
@@ -435,6 +484,14 @@ mod tests {
             KvMessage::Response { attempt: 1, outcome: Outcome::Refused { leader: None } },
             KvMessage::Order { session: 0, attempt: 1, number: 1, order: Order::Transfer(NodeId::server(0)) },
             KvMessage::Arrived { session: 0, index: 1 },
+            KvMessage::Come { session: 0, index: 1, bytes: 1 },
+            KvMessage::Piece {
+                session: 0,
+                head: Box::default(),
+                offset: 0,
+                total: 2,
+                bytes: Payload::from(&b"a"[..]),
+            },
         ];
         for message in others.iter().chain([&append(0)]) {
             assert!(KINDS.contains(&message.kind().name), "{message}");
