@@ -84,6 +84,8 @@ marks! {
     SNAPSHOT_FOR_NEWCOMER = "snapshot-made-for-newcomer",
     /// A server that does not lead was asked for a read.
     READ_AT_FOLLOWER = "read-at-follower",
+    /// A message for another server came in.
+    NOT_FOR_ME = "message-for-another-server",
     /// A client had too much to do and refused an operation.
     CLIENT_BUSY = "client-too-busy",
 }

@@ -5,17 +5,19 @@ mod watch;
 
 use crate::amount::{Amount, parse_count, parse_jobs};
 use crate::given::{FormatTyped, Given};
+use crate::isolation::Isolation;
 use crate::progress::Progress;
-use crate::{Exit, Screen, Systems, duration, interrupt};
+use crate::rebuild::NO_BUG;
+use crate::{Exit, Screen, Systems, duration, files, interrupt};
 use anyhow::bail;
 pub(crate) use meaning::fresh_seed;
 use meaning::{Meaning, Seeds};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use watch::Watch;
-use whitewater_hunt::{Budget, Campaign, REPEAT_ONE_IN, campaign};
-use whitewater_plan::{Profile, Restrictions, parse_seed};
+use whitewater_hunt::{Budget, Campaign, REPEAT_ONE_IN, campaign, campaign_apart};
+use whitewater_plan::{Profile, Restrictions, Tuning, parse_seed};
 
 /// Searches seeds for runs that break a rule.
 ///
@@ -46,6 +48,10 @@ pub(crate) struct Typed {
     /// Go on after a failure.
     #[arg(long)]
     keep_going: bool,
+    /// Make every run in a worker process that is killed if one takes longer than this; 10s unless given. For nodes that
+    /// may hang, abort, overflow their stack or take all memory.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, num_args = 0..=1, require_equals = true, default_missing_value = "10s")]
+    isolate: Option<Duration>,
     /// Write every failure into a file in this folder, for `replay`.
     #[arg(long, value_name = "DIR", env = "WHITEWATER_SAVE")]
     save: Option<PathBuf>,
@@ -63,9 +69,10 @@ pub(crate) struct Restricted {
     /// Only this system.
     #[arg(long, value_name = "NAME", env = "WHITEWATER_SYSTEM")]
     system: Option<String>,
-    /// Only this profile: calm, swarm, network, disk, honest, lossy, lying, rotten, unlimited.
-    #[arg(long, value_name = "PROFILE", env = "WHITEWATER_PROFILE")]
-    profile: Option<Profile>,
+    /// Only this profile: calm, swarm, network, disk, clock, honest, lossy, lying, rotten, unlimited; or one of your own, a
+    /// file with shares and ranges.
+    #[arg(long, value_name = "PROFILE|FILE", env = "WHITEWATER_PROFILE")]
+    profile: Option<String>,
     /// Give an option of the system a value, or the cluster a number of `nodes` or `clients`; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = meaning::parse_setting)]
     set: Vec<(String, String)>,
@@ -74,23 +81,30 @@ pub(crate) struct Restricted {
     mutant: Option<String>,
 }
 
-/// In place of a bug: the build that has them all, and none of them planted.
-pub(crate) const NO_BUG: &str = "none";
-
 impl Restricted {
     /// What it means for the draw.
     ///
     /// # Errors
-    /// An option is given two values.
+    /// An option is given two values, or there is no such profile.
     pub(crate) fn meaning(&self) -> anyhow::Result<Restrictions> {
         for (at, (name, value)) in self.set.iter().enumerate() {
             if let Some((_, other)) = self.set[..at].iter().find(|(earlier, _)| earlier == name) {
                 bail!("`{name}` is given twice, as {other} and as {value}: keep one of the two");
             }
         }
+        let (profile, tuning) = match self.profile.as_deref() {
+            None => (None, Tuning::default()),
+            // No profile has a dot or a slash in its name.
+            Some(path) if path.contains(['.', '/']) => {
+                let (base, tuning) = Tuning::parse(path, &files::read(Path::new(path))?)?;
+                (Some(base), tuning)
+            }
+            Some(name) => (Some(name.parse::<Profile>().map_err(anyhow::Error::msg)?), Tuning::default()),
+        };
         Ok(Restrictions {
             system: self.system.clone(),
-            profile: self.profile,
+            profile,
+            tuning,
             set: self.set.clone(),
             bug: self.mutant.clone().filter(|id| id != NO_BUG),
         })
@@ -122,7 +136,7 @@ pub(crate) fn run(
     let meaning = Meaning::of(typed, given)?;
     // Wrong names are refused before anything is printed.
     whitewater_plan::generate(systems, meaning.start(), &meaning.restrictions).map_err(anyhow::Error::msg)?;
-    if let Seeds::One(seed) = meaning.seeds {
+    if let (Seeds::One(seed), None) = (meaning.seeds, meaning.isolate) {
         return watch::one(seed, &meaning, systems, screen);
     }
     search(&meaning, systems, screen)
@@ -151,7 +165,12 @@ fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Resul
         keep_going: meaning.keep_going,
         repeat_one_in: REPEAT_ONE_IN,
     };
-    let summary = campaign(&search, &watch, &interrupted).map_err(anyhow::Error::msg)?;
+    let isolation = meaning.isolate.map(|patience| Isolation::new(&meaning.restrictions, patience));
+    let summary = match &isolation {
+        None => campaign(&search, &watch, &interrupted),
+        Some(isolation) => campaign_apart(&search, isolation, &watch, &interrupted),
+    };
+    let summary = summary.map_err(anyhow::Error::msg)?;
     progress.end();
     // A reader that went away also stops the search; that is no Ctrl-C.
     let interrupted = interrupted.load(Ordering::SeqCst) && !screen.is_closed();

@@ -48,7 +48,7 @@ impl KvMonitor {
         KvMonitor {
             rules,
             struck,
-            may_forget: matches!(script.disk.contract(), DiskContract::Lying | DiskContract::Unlimited),
+            may_forget: matches!(script.contract(), DiskContract::Lying | DiskContract::Unlimited),
             waived: false,
             clients: Clients::new(),
             settling: Settling::new(script, settings),

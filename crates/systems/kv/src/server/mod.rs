@@ -33,15 +33,14 @@ use threads::Threads;
 pub(crate) use view::FIGURES;
 use whitewater_check::{Membership, Refusal};
 use whitewater_raft::{ConfState, Config, RawNode, ReadMode, Ready};
-use whitewater_sim::draw::name_hash;
-use whitewater_sim::{Boot, Effects, Input, LocalTime, NodeId, Span};
+use whitewater_sim::{Boot, DrawSite, Effects, Input, LocalTime, NodeId, Span};
 use whitewater_wal::{Dropped, Recovered};
 
 /// The hands of a node.
 pub(crate) type Hands<'a> = Effects<'a, KvNode>;
 
-const PHASE: u64 = name_hash("tick-phase");
-const TIMEOUT: u64 = name_hash("election-timeout");
+const PHASE: DrawSite = DrawSite::new("tick-phase");
+const TIMEOUT: DrawSite = DrawSite::new("election-timeout");
 
 /// Who a server is and how it is set: what stays when its process dies.
 #[derive(Clone, Debug)]
@@ -176,7 +175,7 @@ impl Server {
             ready: None,
             writing: Writing::Nothing,
             threads: Threads::default(),
-            ticking: Ticking::new(settings.tick, now, phase),
+            ticking: Ticking::new(settings.tick, 4 * settings.election_ticks, now, phase),
             outgoing: vec![Outgoing::new(); identity.servers],
             streams: vec![None; identity.servers],
             arriving: vec![None; identity.servers],

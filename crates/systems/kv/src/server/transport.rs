@@ -61,6 +61,10 @@ impl Server {
         mut message: Box<Message>,
         fx: &mut Hands<'_>,
     ) {
+        if server(message.to) != Some(self.identity.id) {
+            fx.mark(marks::NOT_FOR_ME);
+            return;
+        }
         if session != self.session {
             fx.send(from, KvMessage::Broken { session, granted: self.session });
             return;
