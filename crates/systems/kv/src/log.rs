@@ -194,6 +194,11 @@ impl Log {
         self.wal.snapshot().map_or(0, |snapshot| snapshot.index)
     }
 
+    /// Bytes of the state in the snapshot, 0 without one.
+    pub fn snapshot_bytes(&self) -> usize {
+        self.wal.snapshot().map_or(0, |snapshot| snapshot.data.len())
+    }
+
     /// The durable hard state.
     #[inline]
     pub fn hard_state(&self) -> HardState {

@@ -70,6 +70,18 @@ marks! {
     CHANGE_NOT_NOW = "change-proposed-out-of-turn",
     /// A learner that was to become a voter had not caught up, or was none.
     PROMOTION_TOO_EARLY = "promotion-too-early",
+    /// Several committed entries waited for the apply thread.
+    APPLY_BEHIND = "apply-behind",
+    /// The append thread was given work while it had some.
+    APPENDS_QUEUED = "appends-queued",
+    /// A snapshot went out in pieces.
+    SNAPSHOT_IN_PIECES = "snapshot-in-pieces",
+    /// Nothing was heard of a piece of a snapshot, and it was sent again.
+    PIECE_LOST = "snapshot-piece-lost",
+    /// A snapshot in pieces was given up.
+    STREAM_GIVEN_UP = "snapshot-stream-given-up",
+    /// The receiver of a snapshot in pieces was restarted.
+    STREAM_BROKEN = "snapshot-stream-broken-by-restart",
     /// A snapshot was made because the last one does not have a member in it that needs one.
     SNAPSHOT_FOR_NEWCOMER = "snapshot-made-for-newcomer",
     /// A server that does not lead was asked for a read.

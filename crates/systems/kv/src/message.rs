@@ -78,6 +78,28 @@ pub enum KvMessage {
         /// The term of the server that answers.
         term: u64,
     },
+    /// A piece of a snapshot.
+    Piece {
+        /// The session it is sent in.
+        session: Session,
+        /// The message of the core, its snapshot without data.
+        head: Box<whitewater_raft::Message>,
+        /// Where in the data it begins.
+        offset: u32,
+        /// Bytes of the whole data.
+        total: u32,
+        /// The piece.
+        bytes: Payload,
+    },
+    /// How much has come of a snapshot that is sent in pieces.
+    Come {
+        /// The session it was sent in.
+        session: Session,
+        /// The index the snapshot reaches to.
+        index: u64,
+        /// The bytes that are there.
+        bytes: u32,
+    },
     /// A client asks for an operation.
     Request {
         /// The incarnation of the server it is meant for.
@@ -153,6 +175,8 @@ pub(crate) const KINDS: &[&str] = &[
     "Arrived",
     "Fence",
     "Fenced",
+    "Piece",
+    "Come",
     "Request",
     "Order",
     "Response",
@@ -174,6 +198,8 @@ impl Message for KvMessage {
             KvMessage::Order { .. } => (6, "Order"),
             KvMessage::Fence { .. } => (7, "Fence"),
             KvMessage::Fenced { .. } => (8, "Fenced"),
+            KvMessage::Piece { .. } => (9, "Piece"),
+            KvMessage::Come { .. } => (10, "Come"),
         };
         Kind { code: Self::SESSION_KINDS + code, name }
     }
@@ -191,6 +217,11 @@ impl Message for KvMessage {
             KvMessage::Broken { session, .. } => u64::from(*session),
             KvMessage::Arrived { index, .. } => *index,
             KvMessage::Fence { life } | KvMessage::Fenced { life, .. } => u64::from(*life),
+            KvMessage::Piece { head, offset, .. } => {
+                let index = head.snapshot().map_or(0, |snapshot| snapshot.index);
+                mix(head.term, index << 32 | u64::from(*offset))
+            }
+            KvMessage::Come { index, bytes, .. } => index << 32 | u64::from(*bytes),
             KvMessage::Request { attempt, .. }
             | KvMessage::Order { attempt, .. }
             | KvMessage::Response { attempt, .. } => *attempt,
@@ -209,6 +240,7 @@ impl Message for KvMessage {
                 let snapshot = message.snapshot().map_or(0, |snapshot| 40 + snapshot.data.len());
                 60 + (entries + snapshot) as u32
             }
+            KvMessage::Piece { bytes, .. } => 100 + bytes.len() as u32,
             KvMessage::Request { body, .. } => 20 + body.len() as u32,
             KvMessage::Response { outcome: Outcome::Done(Answer::Value(Some(value))), .. } => {
                 20 + value.bytes().len() as u32
@@ -242,6 +274,15 @@ impl Digest for KvMessage {
             KvMessage::Fenced { life, term } => {
                 digester.word(u64::from(*life));
                 digester.word(*term);
+            }
+            KvMessage::Piece { session, head, offset, total, bytes } => {
+                digest_raft(*session, head, digester);
+                digester.word(u64::from(*offset) << 32 | u64::from(*total));
+                digester.word(checksum(bytes));
+            }
+            KvMessage::Come { session, index, bytes } => {
+                digester.word(u64::from(*session) << 32 | u64::from(*bytes));
+                digester.word(*index);
             }
             KvMessage::Request { session, attempt, body } => {
                 digester.word(u64::from(*session));
@@ -307,6 +348,14 @@ impl fmt::Display for KvMessage {
             }
             KvMessage::Fence { life } => write!(f, "Fence Session:{}", Life(*life)),
             KvMessage::Fenced { life, term } => write!(f, "Fenced Session:{} Term:{term}", Life(*life)),
+            KvMessage::Piece { head, offset, total, bytes, .. } => {
+                let end = *offset as usize + bytes.len();
+                describe(head, f)?;
+                write!(f, ", {offset} to {end} of {total}")
+            }
+            KvMessage::Come { session, index, bytes } => {
+                write!(f, "Come Session:{} Snapshot:{index} {bytes} bytes", Life(*session))
+            }
             KvMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Body(body)),
             KvMessage::Order { attempt, order, .. } => write!(f, "Order #{attempt} {order}"),
             KvMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
@@ -461,6 +510,14 @@ mod tests {
             KvMessage::Arrived { session: 0, index: 1 },
             KvMessage::Fence { life: 1 },
             KvMessage::Fenced { life: 1, term: 1 },
+            KvMessage::Come { session: 0, index: 1, bytes: 1 },
+            KvMessage::Piece {
+                session: 0,
+                head: Box::default(),
+                offset: 0,
+                total: 2,
+                bytes: Payload::from(&b"a"[..]),
+            },
         ];
         for message in others.iter().chain([&append(0)]) {
             assert!(KINDS.contains(&message.kind().name), "{message}");

@@ -127,7 +127,49 @@ pub const SPECS: &[OptionSpec] = &[
         true,
         "How often a snapshot is not ready when it is asked for, before it is.",
     ),
+    spec(
+        "snapshot-piece-bytes",
+        number(0, 4_096),
+        "0",
+        true,
+        "Bytes of a snapshot in one message at most, 256 at least; 0 sends it as a whole.",
+    ),
     spec("segment-bytes", number(256, 65_536), "65536", true, "Bytes at which a file of the log is closed."),
+    spec(
+        "storage",
+        Values::Words(&["sync", "async"]),
+        "sync",
+        true,
+        "Whether the core waits for the disk and for applying, or hands both to threads and goes on.",
+    ),
+    spec(
+        "apply-time",
+        millis(0, 20),
+        "0ms",
+        true,
+        "Longest time that the apply thread takes for a batch, at most a tenth of the election timeout.",
+    ),
+    spec(
+        "apply-bytes",
+        number(1, 1 << 20),
+        "1048576",
+        true,
+        "Bytes of entries in one batch to be applied; a larger entry is a batch of its own.",
+    ),
+    spec(
+        "uncommitted-bytes",
+        number(0, 65_536),
+        "0",
+        true,
+        "Bytes that a leader may have proposed and not applied before it refuses more, at least those of one append; 0 for no limit.",
+    ),
+    spec(
+        "in-flight-bytes",
+        number(0, 65_536),
+        "0",
+        true,
+        "Bytes under way to one follower at most, at least those of one append; 0 for no limit.",
+    ),
     spec(
         "membership",
         Values::Words(&["fixed", "changing"]),
@@ -200,8 +242,20 @@ pub struct Settings {
     pub snapshot_trail: u64,
     /// How often a snapshot is not ready.
     pub snapshot_refusals: u32,
+    /// Bytes of a snapshot in one message; 0 for all.
+    pub piece_bytes: usize,
     /// Size of a file of the log.
     pub segment_bytes: usize,
+    /// The core hands its storage work to threads.
+    pub storage_async: bool,
+    /// Longest time for a batch of the apply thread.
+    pub apply_time: Span,
+    /// Bytes of entries in one batch to be applied.
+    pub apply_bytes: u64,
+    /// Bytes a leader may have uncommitted; 0 for no limit.
+    pub uncommitted_bytes: u64,
+    /// Bytes under way to one follower; 0 for no limit.
+    pub inflight_bytes: u64,
     /// Servers of the first membership; there may be fewer.
     pub founders: usize,
     /// Attempts at one request.
@@ -222,6 +276,9 @@ const fn window_max(message_size_bytes: u64) -> u64 {
     2 + message_size_bytes / 64
 }
 
+/// Smallest piece of a snapshot, in bytes: smaller ones would take longer than what is owed has time for.
+const PIECE_BYTES_MIN: usize = 256;
+
 /// More bytes than any entry of the operations that plans draw.
 const ENTRY_BYTES_MAX: u64 = 128;
 
@@ -239,6 +296,11 @@ impl Settings {
         let election_ticks = number("election-ticks") as u32;
         let session_start_low = span("session-start-low");
         let message_size_max_bytes = number("message-size");
+        // A limit below one append would let nothing through.
+        let limit = |name| match number(name) {
+            0 => 0,
+            some => some.max(message_size_max_bytes),
+        };
         Settings {
             tick: span("tick"),
             election_ticks,
@@ -259,7 +321,16 @@ impl Settings {
             snapshot_entries: number("snapshot-entries"),
             snapshot_trail: number("snapshot-trail"),
             snapshot_refusals: number("snapshot-refusals") as u32,
+            piece_bytes: match number("snapshot-piece-bytes") as usize {
+                0 => 0,
+                some => some.max(PIECE_BYTES_MIN),
+            },
             segment_bytes: number("segment-bytes") as usize,
+            storage_async: is("storage", "async"),
+            apply_time: span("apply-time").min(span("tick").times(u64::from(election_ticks)).part(10)),
+            apply_bytes: number("apply-bytes"),
+            uncommitted_bytes: limit("uncommitted-bytes"),
+            inflight_bytes: limit("in-flight-bytes"),
             founders: match number("founders") as usize {
                 some @ 1.. if is("membership", "changing") => some,
                 _ => whitewater_sim::SERVERS_MAX,
@@ -309,6 +380,13 @@ mod tests {
         assert_eq!(given(&[("message-size", "0")]).inflight_count_max, 2);
         assert_eq!(given(&[("message-size", "640"), ("in-flight", "5")]).inflight_count_max, 5);
         assert_eq!(given(&[]).inflight_count_max, 256);
+    }
+
+    #[test]
+    fn a_limit_lets_one_append_through_unless_there_is_none() {
+        let settings =
+            given(&[("message-size", "640"), ("uncommitted-bytes", "5"), ("in-flight-bytes", "0")]);
+        assert_eq!((settings.uncommitted_bytes, settings.inflight_bytes), (640, 0));
     }
 
     #[test]

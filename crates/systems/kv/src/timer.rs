@@ -19,6 +19,8 @@ pub enum KvTimer {
     Write,
     /// Peers are asked again to forget what a server with a damaged log has sent.
     Fence,
+    /// The apply thread is done with what it has.
+    Apply,
     /// A peer has not said that the snapshot it was sent has come.
     Snapshot(NodeId),
 }
@@ -26,7 +28,7 @@ pub enum KvTimer {
 impl KvTimer {
     /// The name of every timer.
     pub const NAMES: &[&str] =
-        &["tick", "attempt", "restart", "connect", "session-ready", "write", "snapshot", "fence"];
+        &["tick", "attempt", "restart", "connect", "session-ready", "write", "snapshot", "fence", "apply"];
 }
 
 impl Timer for KvTimer {
@@ -39,6 +41,7 @@ impl Timer for KvTimer {
             KvTimer::SessionReady(peer) => 0x200 | peer.index() as u32,
             KvTimer::Write => 3,
             KvTimer::Fence => 4,
+            KvTimer::Apply => 5,
             KvTimer::Snapshot(peer) => 0x300 | peer.index() as u32,
         }
     }
@@ -53,6 +56,7 @@ impl Timer for KvTimer {
             KvTimer::Write => Self::NAMES[5],
             KvTimer::Snapshot(_) => Self::NAMES[6],
             KvTimer::Fence => Self::NAMES[7],
+            KvTimer::Apply => Self::NAMES[8],
         }
     }
 

@@ -33,6 +33,12 @@ pub(super) struct Settling {
     unwell: (Vec<NodeId>, Vec<NodeId>),
     /// Time beyond the limit for elections that a repair takes.
     repair: Span,
+    /// Longest time a server takes to apply one entry; one that has a thread for it may have to catch up.
+    apply_time: Span,
+    /// Bytes of a snapshot in one message, if there is a limit.
+    piece_bytes: usize,
+    /// Time it takes to apply what somebody has not applied, and to send a snapshot in pieces.
+    applying: Span,
     /// Clients that reach all of those who owe.
     served: Vec<NodeId>,
     write: Option<OpId>,
@@ -55,6 +61,9 @@ impl Settling {
                 limit: script.settle.limit,
                 entries_per_round_trip: settings.entries_per_append(),
             },
+            apply_time: if settings.storage_async { settings.apply_time } else { Span::ZERO },
+            piece_bytes: settings.piece_bytes,
+            applying: Span::ZERO,
             phase: Phase::Faults,
             settlement: None,
             unwell: Default::default(),
@@ -127,7 +136,18 @@ impl Settling {
         }
         let asking = cluster.clients().filter_map(|client| cluster.view(client)?.client());
         let requests: usize = asking.map(|client| client.open_requests()).sum();
-        terrain.expect(requests as u64 * ENTRIES_PER_REQUEST);
+        let expected = requests as u64 * ENTRIES_PER_REQUEST;
+        let standings = || cluster.servers().map(|node| rules.log_standing(node));
+        let last = standings().map(|log| log.last_index).max().unwrap_or(0);
+        let applied = standings().map(|log| log.applied).min().unwrap_or(0);
+        self.applying = self.apply_time.times(last.saturating_sub(applied) + expected);
+        if let Some(piece) = std::num::NonZero::new(self.piece_bytes as u64) {
+            // The state may grow once more by as much.
+            let servers = cluster.servers().filter_map(|node| cluster.view(node).and_then(KvNode::server));
+            let bytes = servers.map(|server| server.core().storage().snapshot_bytes()).max().unwrap_or(0);
+            self.applying = self.applying + self.ground.round_trip.times(2 * (bytes as u64 / piece + 1));
+        }
+        terrain.expect(expected);
         Settlement::begin(&self.ground, terrain, rules)
     }
 
@@ -141,7 +161,8 @@ impl Settling {
 
     /// Time beyond the script's limit that this phase may take.
     pub(super) fn allowance(&self) -> Span {
-        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance) + self.repair
+        let allowance = self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance) + self.repair;
+        if self.owes_nothing() { allowance } else { allowance + self.applying }
     }
 
     pub(super) fn owes_nothing(&self) -> bool {

@@ -6,6 +6,7 @@ use crate::marks;
 use crate::node::KvNode;
 use crate::server::repair::Repair;
 use crate::server::storing::Writing;
+use crate::server::threads::Threads;
 use crate::timer::KvTimer;
 use whitewater_sim::{Input, LocalTime, Ticket};
 use whitewater_wal::{Dropped, Durability, Recovered, Synced, WalError};
@@ -16,8 +17,10 @@ impl Server {
         self.halted = true;
         self.writing = Writing::Nothing;
         self.ready = None;
+        self.threads = Threads::default();
         fx.cancel_timer(KvTimer::Tick);
         fx.cancel_timer(KvTimer::Write);
+        fx.cancel_timer(KvTimer::Apply);
         for peer in self.peers() {
             fx.cancel_timer(KvTimer::Connect(peer));
             fx.cancel_timer(KvTimer::SessionReady(peer));

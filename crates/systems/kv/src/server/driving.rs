@@ -2,15 +2,20 @@
 
 use super::{Hands, Server};
 use crate::marks;
-use whitewater_raft::{Ready, Role};
+use whitewater_raft::{ReadState, Ready, Role};
 
 impl Server {
     /// Works off the core until it wants nothing more, or has to wait for the disk.
     pub(super) fn pump(&mut self, fx: &mut Hands<'_>) {
-        while !self.is_writing() && !self.halted && self.core.has_ready() {
-            let mut ready = self.ready.take().unwrap_or_default();
+        self.append_next(fx);
+        while (self.has_threads() || !self.is_writing()) && !self.halted && self.core.has_ready() {
+            let mut ready = self.spare_ready();
             self.core.ready_into(&mut ready);
-            self.carry_out(ready, fx);
+            if self.has_threads() {
+                self.hand_out(ready, fx);
+            } else {
+                self.carry_out(ready, fx);
+            }
         }
         if self.is_writing() && !self.halted {
             // What came in meanwhile is in the core's log, though not in a Ready yet.
@@ -22,6 +27,21 @@ impl Server {
                 "nobody wins an election of a term that is not on its disk"
             );
         }
+    }
+
+    /// Memory for the next Ready.
+    fn spare_ready(&mut self) -> Box<Ready> {
+        // While something is written, what is kept there is in use.
+        let spare = if self.is_writing() { None } else { self.ready.take() };
+        spare.unwrap_or_default()
+    }
+
+    /// The core gives a read its index.
+    pub(super) fn note_read(&mut self, read: &ReadState, fx: &mut Hands<'_>) {
+        if read.index > self.applied {
+            fx.mark(marks::READ_WAITED);
+        }
+        self.requests.read_at(&read.context, read.index);
     }
 
     /// Brings what is shown of the log up to the core's.
@@ -54,6 +74,10 @@ impl Server {
 
     /// What the Ready stores is durable: keep the promises, apply, and tell the core.
     pub(super) fn finish(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
+        if self.has_threads() {
+            self.appended(ready, fx);
+            return;
+        }
         for message in ready.messages.drain(..) {
             self.send(message, fx);
         }
@@ -61,10 +85,7 @@ impl Server {
             self.apply(entry, fx);
         }
         for read in ready.read_states.drain(..) {
-            if read.index > self.applied {
-                fx.mark(marks::READ_WAITED);
-            }
-            self.requests.read_at(&read.context, read.index);
+            self.note_read(&read, fx);
         }
         self.serve_reads(fx);
         self.core.advance();

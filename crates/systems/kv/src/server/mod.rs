@@ -10,6 +10,8 @@ mod repair;
 mod serving;
 mod snapshots;
 mod storing;
+mod streaming;
+mod threads;
 mod transport;
 mod view;
 
@@ -29,6 +31,8 @@ use dead::{Reopening, tell};
 use repair::{Fence, Repair};
 use std::fmt;
 use storing::Writing;
+use streaming::{Arriving, Piece, Stream};
+use threads::Threads;
 pub(crate) use view::FIGURES;
 use whitewater_check::{Membership, Refusal};
 use whitewater_raft::{ConfState, Config, RawNode, ReadMode, Ready};
@@ -80,8 +84,14 @@ pub struct Server {
     ready: Option<Box<Ready>>,
     /// What `ready` waits for.
     writing: Writing,
+    /// Storage work under way, if the core hands it to threads.
+    threads: Threads,
     ticking: Ticking,
     outgoing: Vec<Outgoing>,
+    /// Snapshots that go out in pieces, by peer.
+    streams: Vec<Option<Stream>>,
+    /// Snapshots that come in pieces, by peer.
+    arriving: Vec<Option<Arriving>>,
     machine: Machine,
     applied: u64,
     /// The members of the cluster as of the last entry applied.
@@ -178,8 +188,11 @@ impl Server {
             commit_before: 0,
             ready: None,
             writing: Writing::Nothing,
+            threads: Threads::default(),
             ticking: Ticking::new(settings.tick, 4 * settings.election_ticks, now, phase),
             outgoing: vec![Outgoing::new(); identity.servers],
+            streams: vec![None; identity.servers],
+            arriving: vec![None; identity.servers],
             machine,
             applied,
             memberships: vec![(applied, members::membership(&members))],
@@ -224,7 +237,8 @@ impl Server {
             // Held back until after a crash had started the process anyway.
             Input::Timeout(KvTimer::Restart | KvTimer::Fence) => {}
             Input::Timeout(KvTimer::Write) => self.write_again(fx),
-            Input::Timeout(KvTimer::Snapshot(peer)) => self.snapshot_lost(peer, fx),
+            Input::Timeout(KvTimer::Apply) => self.apply_batch(fx),
+            Input::Timeout(KvTimer::Snapshot(peer)) => self.snapshot_overdue(peer, fx),
             Input::Timeout(KvTimer::Attempt) => unreachable!("only clients make attempts"),
             Input::Command { op, command: Command::Campaign } if self.only_follows() => {
                 fx.reply(op, Reply::Declined);
@@ -262,6 +276,15 @@ impl Server {
                 fx.send(from, KvMessage::Connected { nonce, session: self.granted(from) });
             }
             KvMessage::Connected { nonce, session } => self.session_granted(from, nonce, session, fx),
+            KvMessage::Piece { session, .. } if session != self.session => {
+                fx.send(from, KvMessage::Broken { session, granted: self.session });
+            }
+            KvMessage::Piece { session, head, offset, total, bytes } => {
+                self.piece_came(from, Piece { session, head, offset, total, bytes }, fx);
+            }
+            KvMessage::Come { session, index, bytes } => {
+                self.piece_acknowledged(from, session, (index, bytes), fx);
+            }
             KvMessage::Arrived { session, .. } => self.snapshot_arrived(from, session, fx),
             KvMessage::Broken { session, .. } => self.session_broken(from, session, fx),
             KvMessage::Fence { life } => self.fence(from, life, self.core.term(), fx),
@@ -315,8 +338,10 @@ fn config(id: whitewater_raft::NodeId, settings: &Settings) -> Config {
         pre_vote: settings.pre_vote,
         check_quorum: settings.check_quorum,
         message_size_max_bytes: settings.message_size_max_bytes,
-        // What one entry holds must not decide how many of them are applied at once.
-        committed_size_max_bytes: 1 << 20,
+        async_storage_writes: settings.storage_async,
+        committed_size_max_bytes: settings.apply_bytes,
+        uncommitted_size_max_bytes: settings.uncommitted_bytes,
+        inflight_size_max_bytes: settings.inflight_bytes,
         inflight_count_max: settings.inflight_count_max,
         // Who was removed could go on leading, and would take no proposal.
         step_down_on_removal: true,

@@ -96,8 +96,8 @@ impl Server {
     /// A snapshot goes out: its receiver says when it has come.
     pub(super) fn snapshot_sent(&mut self, peer: NodeId, fx: &mut Hands<'_>) {
         fx.mark(marks::SNAPSHOT_SENT);
-        let timeout = self.identity.settings.election_timeout();
-        fx.set_timer(KvTimer::Snapshot(peer), timeout, timeout.times(2));
+        self.streams[peer.position()] = None;
+        self.await_snapshot(peer, fx);
         self.outgoing[peer.position()].carries_snapshot = true;
     }
 
@@ -111,10 +111,18 @@ impl Server {
         }
     }
 
+    /// Nothing was heard of a snapshot for long.
+    pub(super) fn snapshot_overdue(&mut self, peer: NodeId, fx: &mut Hands<'_>) {
+        if !self.repeat_piece(peer, fx) {
+            self.snapshot_lost(peer, fx);
+        }
+    }
+
     /// A snapshot is taken for lost.
     pub(super) fn snapshot_lost(&mut self, peer: NodeId, fx: &mut Hands<'_>) {
         if std::mem::take(&mut self.outgoing[peer.position()].carries_snapshot) {
             fx.mark(marks::SNAPSHOT_LOST);
+            self.streams[peer.position()] = None;
             fx.cancel_timer(KvTimer::Snapshot(peer));
             self.core.report_snapshot(core_id(peer), false);
         }

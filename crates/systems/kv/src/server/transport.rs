@@ -20,6 +20,10 @@ impl Server {
             Some(session) => {
                 if message.kind == MessageKind::Snapshot {
                     self.snapshot_sent(peer, fx);
+                    if self.goes_in_pieces(&message) {
+                        self.stream(peer, &message, fx);
+                        return;
+                    }
                 }
                 let message = self.wrap(message);
                 fx.send(peer, KvMessage::Raft { session, message });
@@ -121,6 +125,7 @@ impl Server {
             fx.mark(marks::SESSION_BROKEN);
             fx.cancel_timer(KvTimer::SessionReady(peer));
             self.core.report_unreachable(core_id(peer));
+            self.stream_broken(peer, fx);
             self.snapshot_lost(peer, fx);
             self.connect(peer, fx);
         }
