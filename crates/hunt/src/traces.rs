@@ -40,6 +40,7 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         unfired: Vec::new(),
         faulty: Span::ZERO,
         trace: Some(trace),
+        history: None,
     }
 }
 

@@ -196,4 +196,6 @@ pub struct Outcome {
     pub faulty: Span,
     /// The trace, if it was recorded.
     pub trace: Option<Trace>,
+    /// With the trace, what clients asked and were told, an event per line, if the system has clients that are followed.
+    pub history: Option<String>,
 }

@@ -26,6 +26,9 @@ pub(crate) struct Typed {
     /// Prints the plan and the whole trace.
     #[arg(short, long)]
     verbose: bool,
+    /// Writes what clients asked and were told into this file, as JSON lines for `check-history`.
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    history: Option<PathBuf>,
 }
 
 /// What a word on the command line means.
@@ -58,6 +61,9 @@ pub(crate) fn run(
     let mut exit = Exit::Clean;
     let mut ran = false;
     let restricted = typed.restricted.typed(given);
+    if typed.history.is_some() && (typed.what.len() > 1 || Path::new(&typed.what[0]).is_dir()) {
+        bail!("--history takes the operations of one run: name one seed or one file")
+    }
     for word in &typed.what {
         for what in meaning(word)? {
             ran = true;
@@ -103,6 +109,7 @@ fn replay_seed(seed: u64, typed: &Typed, systems: Systems, screen: &Screen) -> a
     let telling = Telling::of(plan, Some(seed), print_command(&restrictions, seed), systems)?;
     telling.print_plan(screen);
     telling.print_trace(screen, systems)?;
+    write_history(typed, &telling, systems)?;
     telling.print_verdict(screen);
     Ok(exit_of(&telling.outcome))
 }
@@ -113,10 +120,19 @@ fn replay_file(file: &Path, typed: &Typed, systems: Systems, screen: &Screen) ->
         telling.print_plan(screen);
         telling.print_trace(screen, systems)?;
     }
+    write_history(typed, &telling, systems)?;
     telling.print_verdict(screen);
     let (exit, sentence) = compare(&saved, &telling.outcome);
     screen.print(&format!("{}: {sentence}", file.display()));
     Ok(exit)
+}
+
+fn write_history(typed: &Typed, telling: &Telling, systems: Systems) -> anyhow::Result<()> {
+    let Some(file) = &typed.history else { return Ok(()) };
+    let Some(history) = telling.history(systems)? else {
+        bail!("--history: the system {} has no clients whose operations are followed", telling.plan.system)
+    };
+    files::write_whole(file, &history)
 }
 
 fn check_file(file: &Path, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {

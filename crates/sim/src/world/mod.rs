@@ -320,6 +320,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             marks: self.marks,
             unfired: self.director.unfired(),
             faulty,
+            history: self.trace.as_ref().and_then(|_| self.monitor.history()),
             trace: self.trace,
         }
     }

@@ -1,18 +1,21 @@
 //! The rules over a run: safety after every step, clients, and what is owed when faults are over.
 
 mod clients;
+mod record;
 mod settling;
 
+use crate::client::Client;
 use crate::message::{KvMessage, Session, server};
 use crate::node::KvNode;
 use crate::options::Settings;
 use clients::Clients;
+use record::{LINEARIZABLE, Record};
 use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Cluster, DiskContract, Effect, FaultBudget, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX,
-    Script, Seen, Span, Time, Violation, What,
+    Action, Cluster, DiskContract, Effect, FaultBudget, Figures, Monitor, NodeId, Phase, Progress,
+    SERVERS_MAX, Script, Seen, Span, Step, Time, Violation, What,
 };
 
 /// Name and claim of the rule that a log on a disk of good faith is whole.
@@ -23,6 +26,7 @@ const LOG_FOUND_WHOLE: (&str, &str) =
 pub struct KvMonitor {
     rules: RaftRules,
     clients: Clients,
+    record: Record,
     settling: Settling,
     figures: Figures,
     /// The session of every server: another one means that its process was started again.
@@ -45,12 +49,18 @@ impl KvMonitor {
             .map(NodeId::server)
             .filter(|&node| struck.strikes(node))
             .for_each(|node| rules.forgive(node));
+        // A leader that trusts a lease may be wrong where time passes differently for others.
+        let disturbs_time = |step: &Step| {
+            matches!(step.action, Action::Clock { .. } | Action::Pause(_) | Action::Slow { .. })
+        };
+        let reads_may_be_old = settings.lease && script.steps.iter().any(disturbs_time);
         KvMonitor {
             rules,
             struck,
             may_forget: matches!(script.disk.contract(), DiskContract::Lying | DiskContract::Unlimited),
             waived: false,
-            clients: Clients::new(),
+            clients: Clients::new(reads_may_be_old),
+            record: Record::new(reads_may_be_old),
             settling: Settling::new(script, settings),
             figures: Figures::default(),
             lives: [0; SERVERS_MAX],
@@ -61,6 +71,7 @@ impl KvMonitor {
     pub fn rules() -> Vec<(&'static str, &'static str)> {
         let mut rules = RaftRules::rules();
         rules.extend(ClientRules::rules());
+        rules.push(LINEARIZABLE);
         rules.push(LOG_FOUND_WHOLE);
         rules.extend(PROGRESS_RULES);
         rules
@@ -70,12 +81,16 @@ impl KvMonitor {
     #[inline]
     fn follow_clients(&mut self, seen: &Seen<'_, KvNode>) -> Result<(), Violation> {
         if let What::Commanded { op, command } = seen.what {
+            // A client may have others to do before.
+            let begins = seen.node.is_server().then_some(seen.time);
+            self.record.asked(seen.node, op, command, begins);
             self.clients.asked(op, command);
             self.settling.asked(op, command, &mut self.clients);
         }
         for effect in seen.effects {
             if let Effect::Reply { op, reply } = effect {
                 self.settling.told(*op, reply);
+                self.record.told(*op, reply, seen.time);
                 self.clients.told(*op, reply)?;
             }
         }
@@ -109,7 +124,12 @@ impl Monitor<KvNode> for KvMonitor {
             return Ok(());
         }
         if !seen.node.is_server() {
-            return self.follow_clients(seen);
+            self.follow_clients(seen)?;
+            let client = cluster.view(seen.node).and_then(KvNode::client);
+            if let Some(op) = client.and_then(Client::current) {
+                self.record.begun(op, seen.time);
+            }
+            return Ok(());
         }
         let stimulus = match seen.what {
             What::Crashed => {
@@ -167,6 +187,19 @@ impl Monitor<KvNode> for KvMonitor {
             return Progress::Done;
         }
         self.settling.progress(&self.rules, cluster)
+    }
+
+    fn end(&mut self) -> Result<(), Violation> {
+        if self.waived {
+            return Ok(());
+        }
+        self.record.check()?;
+        self.figures.excused += self.record.undecided();
+        Ok(())
+    }
+
+    fn history(&self) -> Option<String> {
+        Some(self.record.to_lines())
     }
 
     fn figures(&self) -> Figures {
