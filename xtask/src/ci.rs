@@ -75,7 +75,7 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         own("scenarios", "scenario schema --check"),
         own("scenarios", "scenario index --check"),
         own("scenarios", "scenario run"),
-        own("seeds", "replay --check seeds"),
+        own("seeds", "seeds verify"),
         cargo("lints", "clippy --workspace --all-targets --quiet -- -D warnings"),
         documents,
         cargo("tests", "test --workspace --no-fail-fast"),
@@ -85,6 +85,11 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         own("mutants", &format!("mutants --patches --one-in 12 --hits 1 --seed {}", commit(root))),
         cargo("mutants", &format!("{MUTANT_TESTS} --target-dir {}", mutant_folder().display())),
     ];
+    steps.extend(template(own, cargo)?);
+    // Rafts that somebody else wrote are no part of the workspace.
+    let foreign = target_folder().join("foreign");
+    let tests = "test --manifest-path crates/foreign/Cargo.toml --workspace --target-dir";
+    steps.push(cargo("foreign", &format!("{tests} {}", foreign.display())));
     let readme = std::fs::read_to_string(root.join("README.md")).context("README.md cannot be read")?;
     for promise in promises(&readme)? {
         let words = promise.words[1..].join(" ");
@@ -97,6 +102,21 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
     }
     steps.push(own("search", &format!("fuzz --seed {} --for {SEARCH}", commit(root))));
     Ok(steps)
+}
+
+/// A package as another repository has it: written, built and tested outside of the workspace.
+fn template(
+    own: impl Fn(&str, &str) -> Step,
+    cargo: impl Fn(&str, &str) -> Step,
+) -> anyhow::Result<[Step; 2]> {
+    let folder = target_folder().join("new-system");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)
+            .with_context(|| format!("{} cannot be removed", folder.display()))?;
+    }
+    let (folder, target) = (folder.display(), target_folder().join("new-system-target"));
+    let tests = format!("test --manifest-path {folder}/Cargo.toml --target-dir {}", target.display());
+    Ok([own("template", &format!("new-system lease-keeper {folder}")), cargo("template", &tests)])
 }
 
 /// Whether a build without optimisation sees other runs than this one; says how.
@@ -123,9 +143,13 @@ fn builds_differ(root: &Path) -> anyhow::Result<Option<String>> {
 
 /// Where commands that plant a bug build themselves.
 fn mutant_folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| PathBuf::from("target"), PathBuf::from)
-        .join("mutants")
+    target_folder().join("mutants")
+}
+
+/// Where everything is built.
+fn target_folder() -> PathBuf {
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(|root| root.join("target"));
+    std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).or_else(own).unwrap_or_default()
 }
 
 fn cargo() -> PathBuf {

@@ -2,12 +2,20 @@
 
 mod ci;
 mod conformance;
+mod new_system;
 mod readme;
 
 use std::process::ExitCode;
-use whitewater_cli::{Extra, main_with, systems};
+use whitewater_cli::{Abroad, Extra, Made, More, main_with, systems};
+use whitewater_exec::{Exec, PREFIX};
 use whitewater_kv::KV;
 use whitewater_relay::RELAY;
+
+/// Rafts that somebody else wrote.
+const FOREIGN: Abroad = Abroad {
+    systems: &["noraft", "noraft-0.4", "noraft-mixed", "tikv"],
+    manifest: concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/foreign/Cargo.toml"),
+};
 
 fn main() -> ExitCode {
     let ci = Extra {
@@ -22,5 +30,14 @@ fn main() -> ExitCode {
         operands: Some("PATH"),
         run: |_, paths| conformance::run(paths),
     };
-    main_with(systems![RELAY, KV], &[ci, conformance])
+    let new_system = Extra {
+        name: "new-system",
+        about: "Writes a package with a small protocol under test into a folder: NAME, then DIR",
+        operands: Some("NAME DIR"),
+        run: |screen, operands| new_system::run(screen, operands),
+    };
+    let guests = Made { prefix: PREFIX, make: Exec::make };
+    let more =
+        More { extras: vec![ci, conformance, new_system], elsewhere: vec![FOREIGN], made: vec![guests] };
+    main_with(systems![RELAY, KV], &more)
 }

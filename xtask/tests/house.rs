@@ -22,11 +22,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("whitewater-cli", &["sim", "check", "history", "plan", "hunt", "mutants"]),
     ("whitewater-mutants", &[]),
     ("whitewater-relay", &["sim", "check"]),
+    ("whitewater-store", &["sim", "check", "wal"]),
+    ("whitewater-exec", &["sim", "check", "store"]),
     ("whitewater-kv", &["sim", "check", "history", "raft", "wal"]),
-    ("whitewater-tikv", &["sim", "check"]),
     ("whitewater", &["sim", "check", "plan", "hunt"]),
     ("whitewater-conformance", &["raft"]),
-    ("xtask", &["cli", "relay", "kv", "tikv", "conformance"]),
+    ("xtask", &["cli", "relay", "kv", "exec", "conformance"]),
 ];
 
 /// Crates whose behaviour must follow from a seed alone: no dependency that could bring a clock or chance of its own.
@@ -47,6 +48,8 @@ const CIRCLES: &[(&str, &str, &str)] = &[
     // The parts of a node take its inputs, and the type of an input is that of the node.
     ("kv", "client", "node"),
     ("kv", "server", "node"),
+    ("store", "client", "node"),
+    ("store", "server", "node"),
     // How things are written as etcd writes them stands in one file, and each thing says that it is written so.
     ("raft", "entry", "describe"),
     ("raft", "quorum", "describe"),

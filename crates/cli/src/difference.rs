@@ -71,6 +71,7 @@ mod tests {
             step: None,
             text: text.to_owned(),
             notes: Vec::new(),
+            state: None,
         }
     }
 

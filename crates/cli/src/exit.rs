@@ -1,4 +1,4 @@
-//! Exit codes: one meaning each, all below 125 but the last, so that `git bisect run` works with them.
+//! Exit codes: one meaning each, all below 125 but the last two, so that `git bisect run` works with them.
 
 use std::process::ExitCode;
 
@@ -21,6 +21,8 @@ pub enum Exit {
     Unknown = 6,
     /// A bug of our own.
     Bug = 70,
+    /// For `git bisect run`: this commit cannot tell.
+    Untold = 125,
     /// Stopped by Ctrl-C.
     Interrupted = 130,
 }
@@ -48,6 +50,7 @@ impl Exit {
             Exit::Stale,
             Exit::Unknown,
             Exit::Bug,
+            Exit::Untold,
             Exit::Interrupted,
         ];
         all.into_iter().find(|exit| *exit as i32 == code)

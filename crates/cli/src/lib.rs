@@ -4,6 +4,7 @@
 //! `whitewater_cli::main(systems![MY_SYSTEM])`. Only this crate reads the environment, the clock, files and the
 //! terminal; everything below it is told what it needs.
 
+mod abroad;
 mod amount;
 mod commit;
 mod core_clock;
@@ -13,17 +14,23 @@ mod exit;
 mod files;
 mod given;
 mod interrupt;
+mod isolation;
+mod meant;
 mod patched;
 mod progress;
 mod rebuild;
 mod runner;
 mod screen;
+mod shrinking;
+mod store;
 mod telling;
 mod typed;
 mod verb;
+mod worker;
 
+pub use abroad::{Abroad, Made};
 pub use exit::Exit;
-pub use runner::{Extra, main, main_with};
+pub use runner::{Extra, More, main, main_with};
 pub use screen::{Format, Screen};
 pub use whitewater_sim::System;
 

@@ -1,6 +1,5 @@
 //! Has a command line run again by a build that has the planted bugs in it; a default build has none.
 
-use crate::verb::fuzz::NO_BUG;
 use crate::{Exit, Screen, Systems, interrupt, patched};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -10,9 +9,12 @@ use whitewater_mutants::{Patch, named};
 /// Set for the second build, so that it never asks for a third.
 const REBUILT: &str = "WHITEWATER_REBUILT";
 /// The package with the command line, which hands the feature down to its systems.
-const PACKAGE: &str = "xtask";
+pub(crate) const PACKAGE: &str = "xtask";
 /// The feature that brings the bugs.
-const FEATURE: &str = "mutants";
+pub(crate) const FEATURE: &str = "mutants";
+
+/// In place of a bug: the build that has them all, and none of them planted.
+pub(crate) const NO_BUG: &str = "none";
 
 /// Whether this build has bugs in it.
 fn has_bugs(systems: Systems) -> bool {
@@ -77,8 +79,7 @@ pub(crate) fn with_bugs(systems: Systems, screen: &Screen) -> anyhow::Result<Opt
             folder.display()
         ));
     }
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = cargo();
     command
         .args(["run", "--quiet", "--profile", "fuzz", "--package", PACKAGE, "--features", FEATURE])
         .arg("--target-dir")
@@ -105,8 +106,13 @@ fn again(command: &mut Command) -> anyhow::Result<Exit> {
     }
 }
 
+/// Cargo, the one that runs this program if it was one.
+pub(crate) fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
 /// Where that build lies: beside others, so that neither throws the other away.
-fn target_folder() -> PathBuf {
+pub(crate) fn target_folder() -> PathBuf {
     target().join(FEATURE)
 }
 

@@ -2,8 +2,10 @@
 
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
-use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario};
-use crate::{Exit, Screen, Systems, rebuild};
+use crate::verb::{
+    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+};
+use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,11 +43,23 @@ impl Extra {
 
 /// The command line over `systems`.
 pub fn main(systems: Systems) -> ExitCode {
-    main_with(systems, &[])
+    main_with(systems, &More::default())
 }
 
-/// The command line over `systems`, with further verbs.
-pub fn main_with(systems: Systems, extras: &[Extra]) -> ExitCode {
+/// What a command line has besides its verbs and systems.
+#[derive(Default)]
+pub struct More {
+    /// Further verbs.
+    pub extras: Vec<Extra>,
+    /// Systems that are built when they are asked for.
+    pub elsewhere: Vec<Abroad>,
+    /// Systems that are made of their names.
+    pub made: Vec<Made>,
+}
+
+/// The command line over `systems`, with more.
+pub fn main_with(systems: Systems, more: &More) -> ExitCode {
+    let extras = &more.extras;
     let command = extras.iter().fold(Typed::command(), |command, extra| command.subcommand(extra.command()));
     let outcome = command.try_get_matches().map_err(anyhow::Error::from).and_then(|matches| {
         let (name, of_verb) = matches.subcommand().expect("a verb is required");
@@ -53,15 +67,19 @@ pub fn main_with(systems: Systems, extras: &[Extra]) -> ExitCode {
             Some(extra) => guarded(|| extra.call(of_verb)),
             None => {
                 let typed = Typed::from_arg_matches(&matches)?;
-                guarded(|| run(typed.verb, of_verb, systems))
+                guarded(|| run(typed.verb, of_verb, systems, more))
             }
         }
     });
     outcome.unwrap_or_else(|error| refuse(&error)).into()
 }
 
-fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exit> {
+fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyhow::Result<Exit> {
     let screen = Screen::new(verb.format());
+    if let Some(exit) = abroad::run_there(&more.elsewhere, &screen)? {
+        return Ok(exit);
+    }
+    let systems = abroad::with_made(systems, &more.made)?;
     if let Some(bug) = verb.bug()
         && let Some(exit) = rebuild::with_bug(bug, systems, &screen)?
     {
@@ -76,10 +94,15 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems) -> anyhow::Result<Exi
         Verb::Demo(typed) => demo::run(&typed, systems, &screen),
         Verb::Fuzz(typed) => fuzz::run(&typed, &Given(matches), systems, &screen),
         Verb::Replay(typed) => replay::run(&typed, &Given(matches), systems, &screen),
+        Verb::Seeds(typed) => seeds::run(&typed, systems, &screen),
+        Verb::Shrink(typed) => shrink::run(&typed, systems, &screen),
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
         Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
+        Verb::Differ(typed) => differ::run(&typed, systems, &screen),
+        Verb::Determinism(typed) => determinism::run(&typed, systems, &screen),
+        Verb::Worker(typed) => worker::run(&typed, systems),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::commit::{self, Commit};
 use crate::{Exit, Screen, Systems};
 use anyhow::anyhow;
+use whitewater_hunt::report::About;
 use whitewater_hunt::{Failure, report, run_twice, trace_text};
 use whitewater_plan::{Plan, seed_text, text};
 use whitewater_sim::{Outcome, System, Verdict};
@@ -39,9 +40,14 @@ pub(crate) fn exit_of(outcome: &Outcome) -> Exit {
     }
 }
 
+/// What a report says of a failure that was not shrunk.
+fn about() -> About {
+    About { commit: commit::current().map(Commit::short), ..About::default() }
+}
+
 /// The report of a failure, as people get it.
 pub(crate) fn report(failure: &Failure) -> String {
-    report::text(failure, commit::current().map(Commit::short).as_deref())
+    report::text(failure, &about())
 }
 
 impl Telling {

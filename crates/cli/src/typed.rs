@@ -1,6 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
-use crate::verb::{bench, check_history, demo, fuzz, mutants, replay, scenario};
+use crate::verb::{
+    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+};
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
 
@@ -25,10 +27,15 @@ pub(crate) enum Verb {
     Demo(demo::Typed),
     Fuzz(fuzz::Typed),
     Replay(replay::Typed),
+    Shrink(shrink::Typed),
+    Seeds(seeds::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
     Bench(bench::Typed),
+    Differ(differ::Typed),
+    Determinism(determinism::Typed),
+    Worker(worker::Typed),
 }
 
 const EXIT_CODES: &str = "\
@@ -43,9 +50,13 @@ impl Verb {
             // Which build that is depends on the bug: the runner asks for it by name.
             Verb::Fuzz(_) => false,
             Verb::Replay(typed) => typed.needs_bugs(systems),
+            Verb::Shrink(typed) => typed.needs_bugs(systems),
+            Verb::Seeds(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
-            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) => false,
+            Verb::Determinism(typed) => typed.restricted.needs_bugs(),
+            Verb::Worker(typed) => typed.restricted.needs_bugs(),
+            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Differ(_) => false,
         }
     }
 
@@ -63,7 +74,15 @@ impl Verb {
             Verb::Fuzz(typed) => typed.format.message_format,
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
-            Verb::Demo(_) | Verb::Replay(_) | Verb::Scenario(_) | Verb::CheckHistory(_) => Format::Human,
+            Verb::Demo(_)
+            | Verb::Replay(_)
+            | Verb::Shrink(_)
+            | Verb::Seeds(_)
+            | Verb::Scenario(_)
+            | Verb::CheckHistory(_)
+            | Verb::Determinism(_)
+            | Verb::Worker(_)
+            | Verb::Differ(_) => Format::Human,
         }
     }
 }

@@ -45,7 +45,7 @@ pub fn check(history: &History, options: Options) -> Verdict {
         match search(&mut parts, &history.symbols, &mut { options.budget }) {
             Found::Order(_) => return Verdict::Linearizable,
             Found::Spent => return Verdict::Unknown,
-            Found::None => {}
+            Found::None(_) => {}
         }
     }
     let mut spent = false;
@@ -53,8 +53,8 @@ pub fn check(history: &History, options: Options) -> Verdict {
         match decide(operations, history, &mut { options.budget }) {
             Decision::Explained => {}
             Decision::Spent => spent = true,
-            Decision::Unexplained => {
-                let counter_example = reduce(operations, history);
+            Decision::Unexplained(stuck) => {
+                let counter_example = reduce(operations, history, stuck);
                 return Verdict::Violation(Box::new(counter_example));
             }
         }
@@ -79,7 +79,7 @@ pub fn explain(history: &History, mut budget: Budget) -> Result<Option<Vec<u32>>
         objects.values().map(|numbers| Part::new(&of(numbers), &history.symbols)).collect();
     let objects: Vec<Vec<u32>> = objects.into_values().collect();
     match search(&mut parts, &history.symbols, &mut budget) {
-        Found::None => Ok(None),
+        Found::None(_) => Ok(None),
         Found::Spent => Err(Spent),
         Found::Order(order) => {
             Ok(Some(order.into_iter().map(|(part, at)| objects[part as usize][at as usize]).collect()))

@@ -9,13 +9,14 @@ use crate::{set, unique};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     Explained,
-    Unexplained,
+    /// No order explains them. All that returned before that moment might be ordered, if it is known.
+    Unexplained(Option<u64>),
     Spent,
 }
 
 impl From<bool> for Decision {
     fn from(explained: bool) -> Decision {
-        if explained { Decision::Explained } else { Decision::Unexplained }
+        if explained { Decision::Explained } else { Decision::Unexplained(None) }
     }
 }
 
@@ -29,7 +30,7 @@ pub(crate) fn is_inexplicable_from_anything(
     let Some(states) = part.recognised() else { return false };
     states.into_iter().all(|initial| {
         part.initial = initial;
-        search(std::slice::from_mut(&mut part), &history.symbols, budget) == Found::None
+        search(std::slice::from_mut(&mut part), &history.symbols, budget).is_none()
     })
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn decide(operations: &[Operation], history: &History, budget: &mut B
     }
     match search(&mut [Part::new(operations, &history.symbols)], &history.symbols, budget) {
         Found::Order(_) => Decision::Explained,
-        Found::None => Decision::Unexplained,
+        Found::None(stuck) => Decision::Unexplained(Some(stuck)),
         Found::Spent => Decision::Spent,
     }
 }

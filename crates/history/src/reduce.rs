@@ -17,11 +17,13 @@ use crate::search::Budget;
 use crate::unique::{Piece, readings};
 use std::collections::BTreeMap;
 
-/// Operations that no order explains. To leave out any one more would hide that.
+/// Operations that no order explains, and of which none can do without.
 #[derive(Clone, Debug)]
 pub struct CounterExample {
     /// The operations. Values that were read may lack what is not needed.
     pub history: History,
+    /// Those among them, by their places, that are there only because they might explain the others, and do not.
+    pub in_vain: Vec<u32>,
     /// How many operations there were on this object.
     pub of: usize,
     /// Whether parts of values were left out.
@@ -37,10 +39,10 @@ const TRIAL: Budget = Budget { configurations: 20_000, steps: 200_000 };
 /// How much all of them may do: less than a second.
 const STEPS_MAX: u64 = 10_000_000;
 
-/// Reduces operations on one object that no order explains.
-pub(crate) fn reduce(operations: &[Operation], history: &History) -> CounterExample {
+/// Reduces operations on one object that no order explains. `stuck` is the moment at which a search got no further.
+pub(crate) fn reduce(operations: &[Operation], history: &History, stuck: Option<u64>) -> CounterExample {
     let mut reduction = Reduction::new(operations, history);
-    reduction.cut_after();
+    reduction.cut_after(stuck);
     reduction.cut_before();
     let mut count = usize::MAX;
     while reduction.count() < count {
@@ -132,11 +134,17 @@ impl<'a> Reduction<'a> {
     }
 
     /// Cuts off all that is later than it has to be.
-    fn cut_after(&mut self) {
+    fn cut_after(&mut self, stuck: Option<u64>) {
         let mut moments: Vec<u64> = self.items.iter().map(|item| item.original.returned).collect();
         moments.retain(|&moment| moment != NEVER);
         moments.sort_unstable();
         let whole = self.items.clone();
+        if let Some(stuck) = stuck {
+            self.items = cut(&whole, stuck);
+            if self.is_inexplicable() {
+                return;
+            }
+        }
         let (mut fine, mut broken) = (0, moments.len());
         // The first `broken` returns are inexplicable; the first `fine` have an explanation.
         while broken - fine > 1 {
@@ -160,18 +168,27 @@ impl<'a> Reduction<'a> {
         moments.sort_unstable();
         let whole = self.items.clone();
         self.from_anything = true;
-        // Without the first `broken` it is inexplicable; without the first `fine` it has an explanation.
-        let (mut broken, mut fine) = (None, moments.len());
-        while broken.unwrap_or(0) < fine {
-            let middle = broken.map_or(0, |broken: usize| broken + 1).midpoint(fine);
-            if middle == fine {
+        // The last `broken` returns are inexplicable whatever was before; the last `fine` may have an explanation. A few
+        // are soon tried, so the number that is needed is approached from there.
+        let (mut fine, mut broken) = (0, 1);
+        let last = |count: usize| cut_start(&whole, moments[moments.len() - 1 - count]);
+        loop {
+            if broken >= moments.len() {
+                (self.items, self.from_anything) = (whole, false);
+                return;
+            }
+            self.items = last(broken);
+            if self.is_inexplicable() {
                 break;
             }
-            self.items = cut_start(&whole, moments[middle]);
-            if self.is_inexplicable() { broken = Some(middle) } else { fine = middle }
+            (fine, broken) = (broken, broken * 2);
         }
-        self.from_anything = broken.is_some();
-        self.items = broken.map_or(whole.clone(), |broken| cut_start(&whole, moments[broken]));
+        while broken - fine > 1 {
+            let middle = fine.midpoint(broken);
+            self.items = last(middle);
+            if self.is_inexplicable() { broken = middle } else { fine = middle }
+        }
+        self.items = last(broken);
     }
 
     /// Leaves out as many of a kind as can be, large groups of them first.
@@ -262,6 +279,12 @@ impl<'a> Reduction<'a> {
         built
     }
 
+    /// Whether it adds an element of a set that was left out.
+    fn is_gone(&self, item: &Item) -> bool {
+        matches!(item.original.ask, Ask::Add(element) if item.state == State::Opened
+            && self.gone_elements().binary_search(&element).is_ok())
+    }
+
     /// The elements of a set that were left out, sorted: somebody adds them, and nobody who is there.
     fn gone_elements(&self) -> Vec<Symbol> {
         let added = |states: &[State]| {
@@ -310,7 +333,7 @@ impl<'a> Reduction<'a> {
         let is_inexplicable = if self.from_anything {
             is_inexplicable_from_anything(&built.operations, &built, &mut trial)
         } else {
-            decide(&built.operations, &built, &mut trial) == Decision::Unexplained
+            matches!(decide(&built.operations, &built, &mut trial), Decision::Unexplained(_))
         };
         self.steps_left -= granted - trial.steps;
         is_inexplicable
@@ -332,7 +355,11 @@ impl<'a> Reduction<'a> {
         let lacks =
             |item: &Item| item.state == State::There && item.shows.iter().any(|piece| self.is_out(piece));
         let abridged = self.items.iter().any(lacks) || !self.gone_elements().is_empty();
-        CounterExample { history: self.built(true), of, abridged, from_anything: self.from_anything }
+        let left = self.items.iter().filter(|item| matches!(item.state, State::There | State::Opened));
+        let left = left.filter(|item| !self.is_gone(item));
+        let in_vain = left.zip(0..).filter(|(item, _)| item.tried.outcome == Outcome::Unknown);
+        let in_vain = in_vain.map(|(_, place)| place).collect();
+        CounterExample { history: self.built(true), in_vain, of, abridged, from_anything: self.from_anything }
     }
 }
 

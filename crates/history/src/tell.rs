@@ -19,14 +19,21 @@ impl fmt::Display for CounterExample {
             Symbol::NIL => String::new(),
             key => format!(" on {}", shortened(self.history.symbols.text(key))),
         };
-        writeln!(f, "no order explains these {} of {} operations{of_key}", operations.len(), self.of)?;
+        let in_vain = self.in_vain.len();
+        writeln!(
+            f,
+            "no order explains these {} of {} operations{of_key}",
+            operations.len() - in_vain,
+            self.of
+        )?;
         if self.from_anything {
             writeln!(f, "(whatever the value was before)")?;
         }
         if self.abridged {
             writeln!(f, "(values are shown without what plays no part)")?;
         }
-        let mut drawn: Vec<&Operation> = operations.iter().collect();
+        let is_needed = |&(place, _): &(u32, &Operation)| !self.in_vain.contains(&place);
+        let mut drawn: Vec<&Operation> = (0..).zip(operations).filter(is_needed).map(|(_, op)| op).collect();
         drawn.sort_by_key(|op| op.invoked);
         let rows: Vec<[String; 3]> = drawn.iter().take(LINES_MAX).map(|op| row(&self.history, op)).collect();
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -38,6 +45,9 @@ impl fmt::Display for CounterExample {
         }
         if drawn.len() > LINES_MAX {
             writeln!(f, "  and {} more", drawn.len() - LINES_MAX)?;
+        }
+        if in_vain > 0 {
+            writeln!(f, "({in_vain} more that may have taken place meanwhile do not explain them either)")?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use stateright::semantics::{ConsistencyTester, LinearizabilityTester, Sequential
 use std::collections::BTreeSet;
 use whitewater_history::{
     Ask, Budget, History, Model, NEVER, Operation, Options, Outcome, Symbol, Verdict, certify, check,
-    explain, read, write,
+    claimed_order, explain, read, write,
 };
 
 /// SplitMix64: a test draws the same histories for ever.
@@ -356,4 +356,37 @@ fn a_history_survives_being_written_and_read() {
         let again = read(&text, kind.model()).unwrap_or_else(|why| panic!("{why}\n{text}"));
         assert_eq!(write(&again, |_| None), write(&history, |_| None));
     }
+}
+
+/// A million operations of a hundred clients, in a log that says where each stands.
+#[test]
+fn a_long_history_is_certified_in_the_order_of_its_log_and_in_no_other() {
+    const OPERATIONS: u64 = 1_000_000;
+    const CLIENTS: u64 = 100;
+    let mut draws = Draws(5);
+    let mut history = History::default();
+    let mut values = vec![Symbol::NIL; 1_000];
+    for number in 0..OPERATIONS {
+        let key = draws.below(values.len() as u64) as usize;
+        let reads = draws.below(2) == 0;
+        let value = if reads { values[key] } else { history.symbols.of(&format!("v{number}")) };
+        values[key] = value;
+        history.operations.push(Operation {
+            process: number % CLIENTS,
+            key: history.symbols.of(&format!("k{key}")),
+            ask: if reads { Ask::Read } else { Ask::Write(value) },
+            outcome: if reads { Outcome::Value(value) } else { Outcome::Done },
+            // Each operation overlaps those of all other clients that stand just before and behind it.
+            invoked: 2 * number + 1,
+            returned: 2 * (number + CLIENTS),
+            place: Some(number),
+            lines: [0, 0],
+        });
+    }
+    let order = claimed_order(&history).expect("every operation has a place");
+    assert_eq!(certify(&history, &order), Ok(()));
+    // The first write, at the end of all: whatever began after its end stands before it.
+    history.operations[0].place = Some(OPERATIONS);
+    let order = claimed_order(&history).expect("every operation has a place");
+    assert!(certify(&history, &order).is_err());
 }

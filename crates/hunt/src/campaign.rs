@@ -4,13 +4,13 @@
 //! numbers are there. Whatever decides about the end - a failure, a budget - is decided on that ordered line, so nothing
 //! a campaign says depends on the number of workers.
 
+use crate::apart::{Apart, Fatality, Figures, Report};
+use crate::caught::caught;
 use crate::command::print_command;
-use crate::failure::{Failure, FailureRecord, OWN_BUG};
+use crate::failure::{Failure, FailureRecord};
 use crate::order::Line;
 use crate::run::{compared, run};
 use crate::tally::{Progress, RunFigures, Summary, Tally};
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::thread;
@@ -96,7 +96,7 @@ impl Observer for Unobserved {}
 
 /// Runs a campaign to its end. `stop` ends it early: runs that have begun are finished, no other begins.
 ///
-/// A panic that is not one of a node is a failure with the rule [`OWN_BUG`]; it never ends the campaign by itself.
+/// A panic that is not one of a node is a failure with the rule [`OWN_BUG`](crate::OWN_BUG); it never ends the campaign by itself.
 ///
 /// # Errors
 /// The restrictions name a system, option or value that does not exist; the text lists those that do.
@@ -105,8 +105,31 @@ pub fn campaign(
     observer: &dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Summary, String> {
+    conduct(campaign, None, observer, stop)
+}
+
+/// As [`campaign`], with runs that are made apart from this process. Those that fail there by themselves are made again
+/// here, to be told.
+///
+/// # Errors
+/// As [`campaign`].
+pub fn campaign_apart(
+    campaign: &Campaign<'_>,
+    apart: &dyn Apart,
+    observer: &dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Summary, String> {
+    conduct(campaign, Some(apart), observer, stop)
+}
+
+fn conduct<'a>(
+    campaign: &'a Campaign<'a>,
+    apart: Option<&'a dyn Apart>,
+    observer: &'a dyn Observer,
+    stop: &'a AtomicBool,
+) -> Result<Summary, String> {
     generate(campaign.systems, campaign.start, &campaign.restrictions)?;
-    let engine = Engine::new(campaign, observer, stop);
+    let engine = Engine { apart, ..Engine::new(campaign, observer, stop) };
     thread::scope(|scope| {
         for _ in 0..campaign.jobs.max(1) {
             scope.spawn(|| engine.work());
@@ -133,6 +156,8 @@ struct Shown {
 
 struct Engine<'a> {
     campaign: &'a Campaign<'a>,
+    /// Who makes the runs, if not this process.
+    apart: Option<&'a dyn Apart>,
     observer: &'a dyn Observer,
     stop: &'a AtomicBool,
     /// The next number to be taken.
@@ -157,6 +182,7 @@ impl<'a> Engine<'a> {
         let tally = Tally::new(systems.into_iter().map(|s| s as &dyn System));
         Engine {
             campaign,
+            apart: None,
             observer,
             stop,
             next: AtomicU64::new(0),
@@ -239,12 +265,22 @@ impl<'a> Engine<'a> {
         };
         let systems = self.campaign.systems;
         let drawn = caught(|| generate(systems, seed, &self.campaign.restrictions));
+        let made = self.apart.map(|apart| apart.attempt(seed, attempt.repeated));
+        match made {
+            // Whoever made it has survived it.
+            None | Some(Ok(Report::Failed)) => {}
+            Some(Ok(Report::Passed(figures))) => return attempt.passed_apart(systems, &figures),
+            Some(Err(fatality)) => {
+                let system = drawn.map_or_else(|_| String::new(), |plan| plan.system);
+                return attempt.ended(system, fatality);
+            }
+        }
         let drawn = drawn.map_err(|message| (String::new(), message));
         let done = drawn.and_then(|plan| {
             let system = plan.system.clone();
             caught(|| attempt.run(systems, plan)).map_err(|message| (system, message))
         });
-        done.unwrap_or_else(|(system, message)| attempt.broken(system, message))
+        done.unwrap_or_else(|(system, message)| attempt.ended(system, Fatality::ours(message)))
     }
 }
 
@@ -291,13 +327,33 @@ impl Attempt {
         }
     }
 
-    /// A run that the framework itself spoilt.
-    fn broken(&self, system: String, message: String) -> Done {
+    /// A run that passed elsewhere.
+    fn passed_apart(&self, systems: &[&'static dyn System], figures: &Figures) -> Done {
+        let (name, profile, hash) = figures.identity();
+        let marks = systems.iter().find(|s| s.name() == name).map_or(&[][..], |system| system.marks());
+        let figures = figures.for_tally(marks, self.repeated);
+        let run = Finished {
+            index: self.index,
+            seed: self.seed,
+            system: name.to_owned(),
+            profile,
+            rule: "pass",
+            deliveries: figures.deliveries,
+            simulated: figures.simulated,
+            hash: Some(hash),
+            repeated: self.repeated,
+        };
+        Done { run, figures: Some(figures), failure: None }
+    }
+
+    /// A run that came to no end of its own: the framework spoilt it, or it took its process with it.
+    fn ended(&self, system: String, fatality: Fatality) -> Done {
+        let Fatality { rule, message } = fatality;
         let record = FailureRecord {
             seed: Some(self.seed),
             system: system.clone(),
             profile: None,
-            rule: OWN_BUG.to_owned(),
+            rule: rule.to_owned(),
             message,
             suspect: None,
             hash: None,
@@ -308,7 +364,7 @@ impl Attempt {
             seed: self.seed,
             system,
             profile: None,
-            rule: OWN_BUG,
+            rule,
             deliveries: 0,
             simulated: Span::ZERO,
             hash: None,
@@ -316,19 +372,4 @@ impl Attempt {
         };
         Done { run, figures: None, failure: Some((record, None)) }
     }
-}
-
-/// What a call gives; a refusal and a panic are sentences.
-fn caught<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(refusal)) => Err(format!("the generated plan was refused: {refusal}")),
-        Err(payload) => Err(format!("a panic outside of any node: {}", said(&*payload))),
-    }
-}
-
-/// What a panic said.
-fn said(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| String::from("no message"))
 }

@@ -3,17 +3,28 @@
 //! [`run()`] runs one plan, [`campaign()`] one per seed. A [`Failure`] is a failing run, recorded: [`report`] explains it,
 //! [`trace_text`] tells it event by event, and its command runs it again. [`Record`] is what machines read of all this.
 
+mod again;
+pub mod apart;
 mod around;
 mod campaign;
+mod caught;
 mod causes;
 mod choice;
 mod command;
+mod course;
+pub mod determinism;
+mod differ;
 mod failure;
+mod fingerprint;
 mod fold;
+mod neighbour;
 mod order;
 mod record;
+mod rename;
 pub mod report;
 mod run;
+mod shrink;
+mod signature;
 pub mod snapshot;
 mod story;
 mod suspect;
@@ -21,16 +32,29 @@ mod tally;
 pub mod trace_text;
 #[cfg(test)]
 mod traces;
+mod walk;
 mod why;
 mod words;
 
+pub use again::{Again, Fate, again};
 pub use around::{Around, run_around};
-pub use campaign::{Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign};
+pub use campaign::{
+    Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign, campaign_apart,
+};
 pub use causes::causes;
 pub use command::print_command;
+pub use course::{Parting, course, parting};
+pub use differ::{Compared, differ};
 pub use failure::{Failure, FailureKind, FailureRecord, OWN_BUG};
+pub use fingerprint::Fingerprint;
+pub use neighbour::neighbour;
 pub use record::{FailureLine, ProgressLine, Record, RunLine, SpreadLine, SummaryLine};
 pub use run::{missed, never_happened, run, run_twice, same};
+pub use shrink::{
+    Element, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, Size, Slip, elements, shrink, without,
+};
+pub use signature::Signature;
 pub use snapshot::{meets, scenario_text};
 pub use suspect::suspect;
 pub use tally::{FAILURES_KEPT, Progress, Spread, Summary};
+pub use walk::{Walk, Walked};

@@ -9,7 +9,7 @@ use crate::fold::Fold;
 use crate::story::Story;
 use crate::words::{clipped, clock};
 use whitewater_plan::Plan;
-use whitewater_sim::{Action, EventKind, NodeId, Outcome, Role, Target, TraceEvent, Verdict};
+use whitewater_sim::{Action, EventKind, NodeId, Outcome, Rest, Role, Target, TraceEvent, Verdict};
 
 /// Columns of a line before the margin.
 const TEXT_WIDTH: usize = 48;
@@ -53,7 +53,10 @@ fn header(plan: &Plan, outcome: &Outcome, title: &str) -> String {
     let (low, high) = (script.network.delay_low, script.network.delay_high);
     let delay = if low == high { low.to_string() } else { format!("{low}..{high}") };
     let servers = if script.servers == 1 { "1 server".into() } else { format!("{} servers", script.servers) };
-    let seed = format!("seed 0x{:x}", script.seed);
+    let seed = match script.rest {
+        Rest::Drawn => format!("seed 0x{:x}", script.seed),
+        Rest::Fixed => String::from("no seed"),
+    };
     let mut out = [title, &seed, &servers, &format!("delay {delay}"), &ending(outcome)].join("    ");
     out.push('\n');
     let options: Vec<String> = plan.options.iter().map(|(name, value)| format!("{name}={value}")).collect();

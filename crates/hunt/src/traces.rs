@@ -38,7 +38,10 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         figures: Figures::default(),
         marks: Vec::new(),
         unfired: Vec::new(),
+        unmet: Vec::new(),
+        role: None,
         faulty: Span::ZERO,
+        decisions: Vec::new(),
         trace: Some(trace),
         history: None,
     }
@@ -78,7 +81,19 @@ impl Sketch {
         let notes = if note.is_empty() { vec![] } else { vec![note.to_owned()] };
         let (time, text) = (Time::from_millis(self.now), text.to_owned());
         self.now += 1;
-        let event = TraceEvent { id, cause, time, node, role, kind, subject: None, step: None, text, notes };
+        let event = TraceEvent {
+            id,
+            cause,
+            time,
+            node,
+            role,
+            kind,
+            subject: None,
+            step: None,
+            text,
+            notes,
+            state: None,
+        };
         self.trace.events.push(event);
         id
     }

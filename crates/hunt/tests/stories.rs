@@ -3,6 +3,7 @@
 mod toy;
 
 use toy::{BEACON, FLAKY};
+use whitewater_hunt::report::About;
 use whitewater_hunt::{Failure, report, run, run_twice, scenario_text, trace_text};
 use whitewater_plan::text::parse_script;
 use whitewater_plan::{Expect, PLAN_VERSION, Plan, Profile, Restrictions, Scenario, generate};
@@ -47,9 +48,25 @@ fn the_trace_of_the_mended_toy_differs_by_a_few_lines() {
     insta::assert_snapshot!("beacon@keep", trace_text::render(&plan("keep"), &outcome, "beacon @keep"));
 }
 
+fn about() -> About {
+    About {
+        commit: Some("3f2c9ab".to_owned()),
+        fingerprint: Some("F-0123456789".to_owned()),
+        shrunk: Some("5 nodes to 3".to_owned()),
+        commands: vec![("Keep", "cargo xtask keep F-0123456789".to_owned())],
+    }
+}
+
+#[test]
+fn the_report_is_also_markdown() {
+    let text = report::markdown(&failure(), &about());
+    let hash = failure().outcome.hash.to_string();
+    insta::assert_snapshot!("beacon@drop-markdown", text.replace(&hash, "(hash)"));
+}
+
 #[test]
 fn the_report_says_what_why_and_how_to_see_it_again() {
-    let text = report::text(&failure(), Some("3f2c9ab"));
+    let text = report::text(&failure(), &about());
     let hash = failure().outcome.hash.to_string();
     insta::assert_snapshot!("beacon@drop-report", text.replace(&hash, "(hash)"));
 }
@@ -88,7 +105,7 @@ fn a_run_that_is_not_the_same_twice_says_where_it_parts() {
     assert_eq!(failure.rule(), "nondeterministic");
     let difference = failure.difference.clone().unwrap();
     assert!(difference.starts_with("event ") && difference.contains("was once"), "{difference}");
-    assert!(report::text(&failure, None).contains(&format!("NO: {difference}")));
+    assert!(report::text(&failure, &About::default()).contains(&format!("NO: {difference}")));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Files both ways: what is written reads back, and what is wrong is located to the column.
 
 use crate::testing::{POND, SYSTEMS};
-use crate::{Expect, InputError, InputFile, PLAN_VERSION, Plan, Restrictions, Saved, Scenario, generate};
+use crate::{
+    Expect, InputError, InputFile, Owes, PLAN_VERSION, Plan, Restrictions, Saved, Scenario, generate,
+};
 use proptest::prelude::*;
 use whitewater_sim::{Options, System, TraceHash};
 
@@ -65,7 +67,12 @@ fn saved() -> Saved {
         commit: Some("90a575839cd4fbf11234567890abcdef00000a2a".to_owned()),
         rule: "catches-up".to_owned(),
         message: "n2 is \"up\" and accepts nothing".to_owned(),
+        site: "a follower".to_owned(),
+        fingerprint: Some("F-0123456789".to_owned()),
+        owes: Owes::Passes,
+        shrunk: Some("5 nodes to 3".to_owned()),
         trace_hash: TraceHash(0x0123_4567_89ab_cdef_0000_0000_0000_002a),
+        course: vec!["n2 crash".to_owned()],
         notice: None,
     }
 }
@@ -121,7 +128,16 @@ fn a_saved_failure_reads_back_as_it_was_written() {
     let saved = saved();
     assert_eq!(Saved::parse("f.json", &saved.to_json(), &SYSTEMS), Ok(saved.clone()));
     assert!(saved.to_json().contains("\"trace-hash\": \"0x0123456789abcdef000000000000002a\""));
-    let unknown = Saved { seed: None, commit: None, ..saved };
+    let unknown = Saved {
+        seed: None,
+        commit: None,
+        site: String::new(),
+        fingerprint: None,
+        owes: Owes::Fails,
+        shrunk: None,
+        course: Vec::new(),
+        ..saved
+    };
     assert_eq!(Saved::parse("f.json", &unknown.to_json(), &SYSTEMS), Ok(unknown));
 }
 

@@ -25,6 +25,6 @@ pub use generate::{Restrictions, eligible, generate};
 pub use input::InputFile;
 pub use plan::{PLAN_VERSION, Plan};
 pub use profile::Profile;
-pub use saved::Saved;
+pub use saved::{Owes, Saved};
 pub use scenario::{Expect, Scenario, Variant, around, index, schema};
 pub use seed::{parse_seed, seed_text};

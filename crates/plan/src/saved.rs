@@ -19,10 +19,40 @@ pub struct Saved {
     pub rule: String,
     /// What was wrong, in one sentence.
     pub message: String,
+    /// Where it shows, as far as that survives another run; empty if nobody said.
+    pub site: String,
+    /// What stands for it among failures, if it has been shrunk or grouped.
+    pub fingerprint: Option<String>,
+    /// What it owes now.
+    pub owes: Owes,
+    /// What it was shrunk from, in one line.
+    pub shrunk: Option<String>,
     /// What nodes saw and did; compared only if there is no [`Saved::notice`].
     pub trace_hash: TraceHash,
+    /// The events of the run in short, to find where another one parts from it; empty for a long run.
+    pub course: Vec<String>,
     /// Something to tell whoever runs it: it is of another plan version.
     pub notice: Option<String>,
+}
+
+/// What a saved failure owes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Owes {
+    /// To fail as it did: its plan plants a bug or asks for the broken behaviour, or nobody has mended it yet.
+    #[default]
+    Fails,
+    /// To pass: it was mended.
+    Passes,
+}
+
+impl Owes {
+    /// As files write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Owes::Fails => "fails",
+            Owes::Passes => "passes",
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -35,6 +65,11 @@ struct SavedFile {
     commit: Option<String>,
     rule: String,
     message: String,
+    #[serde(default)]
+    site: String,
+    fingerprint: Option<String>,
+    owes: Option<String>,
+    shrunk: Option<String>,
     trace_hash: String,
     system: String,
     profile: String,
@@ -42,6 +77,8 @@ struct SavedFile {
     options: Entries<String>,
     bug: Option<String>,
     script: Vec<String>,
+    #[serde(default)]
+    course: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -84,10 +121,34 @@ impl Saved {
                 let message = format!("`{}` is no trace hash", file.trace_hash);
                 source.wrong(&["trace-hash"], message, "write 0x and 32 hexadecimal digits")
             })?;
-            let SavedFile { plan, commit, rule, message, system, profile, options, bug, script, .. } = file;
+            let owes = match file.owes.as_deref() {
+                None | Some("fails") => Owes::Fails,
+                Some("passes") => Owes::Passes,
+                Some(other) => {
+                    let message = format!("a saved failure cannot owe `{other}`");
+                    let mend = "write \"fails\", or \"passes\" for one that was mended";
+                    return Err(source.wrong(&["owes"], message, mend));
+                }
+            };
+            let SavedFile { plan, system, profile, options, bug, script, .. } = file;
             let plan = PlanFile { _schema: None, plan, system, profile, options, bug, script };
             let plan = read_plan(&source, systems, &plan)?;
-            Ok(Saved { notice: notice(plan.version), plan, seed, commit, rule, message, trace_hash })
+            let SavedFile { commit, rule, message, site, fingerprint, shrunk, course, .. } = file;
+            let notice = notice(plan.version);
+            Ok(Saved {
+                plan,
+                seed,
+                commit,
+                rule,
+                message,
+                site,
+                fingerprint,
+                owes,
+                shrunk,
+                trace_hash,
+                course,
+                notice,
+            })
         };
         read().map_err(|wrong| with_version(wrong, json))
     }
@@ -102,10 +163,23 @@ impl Saved {
         if let Some(commit) = &self.commit {
             add("commit", commit);
         }
+        if let Some(fingerprint) = &self.fingerprint {
+            add("fingerprint", fingerprint);
+        }
+        add("owes", self.owes.word());
         add("rule", &self.rule);
+        if !self.site.is_empty() {
+            add("site", &self.site);
+        }
         add("message", &self.message);
+        if let Some(shrunk) = &self.shrunk {
+            add("shrunk", shrunk);
+        }
         add("trace-hash", &self.trace_hash.to_string());
         fields.extend(plan_fields(&self.plan));
+        if !self.course.is_empty() {
+            fields.push(("course".to_owned(), Json::List(self.course.iter().map(Json::text).collect())));
+        }
         Json::Open(fields).file()
     }
 }

@@ -6,6 +6,7 @@ use crate::id::NodeId;
 use crate::names::Windowed;
 use crate::node::{Node, OpId};
 use crate::panics;
+use crate::pins::{DrawSite, PinBook};
 use crate::time::Span;
 use std::fmt::{self, Write};
 
@@ -118,6 +119,8 @@ pub struct Effects<'a, N: Node> {
     pub(crate) draws: &'a mut NodeDraws,
     pub(crate) fuse: &'a mut Fuse,
     pub(crate) window: u32,
+    pub(crate) book: Option<&'a mut PinBook>,
+    pub(crate) incarnation: u32,
 }
 
 impl<N: Node> Effects<'_, N> {
@@ -188,11 +191,16 @@ impl<N: Node> Effects<'_, N> {
         self.outbox.recording
     }
 
-    /// A number from `low` to `high` drawn by the world for `site`, a number of the node's own choosing
-    /// (see [`crate::draw::name_hash`]). Draws of one site do not shift those of another.
-    pub fn draw(&mut self, site: u64, low: u64, high: u64) -> u64 {
+    /// A number from `low` to `high` drawn by the world for `site`: a [`DrawSite`] or a number of the node's own
+    /// choosing. Draws of one site do not shift those of another.
+    pub fn draw(&mut self, site: impl Into<DrawSite>, low: u64, high: u64) -> u64 {
         assert!(low <= high, "an empty range");
-        spread(self.draws.next(site, self.window), low, high)
+        let site = site.into();
+        let drawn = spread(self.draws.next(site.hash, self.window), low, high);
+        match &mut self.book {
+            None => drawn,
+            Some(book) => book.draw(self.id, site, self.incarnation, (low, high), drawn),
+        }
     }
 
     #[inline]

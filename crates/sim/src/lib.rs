@@ -19,6 +19,7 @@ mod node;
 mod on;
 mod options;
 mod panics;
+mod pins;
 mod queue;
 mod ratio;
 mod script;
@@ -36,8 +37,8 @@ pub use clock::{ClockChange, Rate};
 pub use cluster::Cluster;
 pub use digest::{Digest, Digester, TraceHash};
 pub use disk::{
-    CrashLoss, CrashStates, Disk, DiskContract, DiskCounts, DiskError, DiskFaults, DiskTiming, DiskTrouble,
-    FaultBudget, FileId, Sync, Ticket,
+    CrashLoss, CrashStates, DISK_DECISIONS, Disk, DiskContract, DiskCounts, DiskError, DiskFaults,
+    DiskTiming, DiskTrouble, FaultBudget, FileId, Sync, Ticket,
 };
 pub use draw::{Draw, Key, Keys, Site};
 pub use effects::{Effect, Effects};
@@ -47,6 +48,7 @@ pub use monitor::{Monitor, Phase, Progress, Seen, Unchecked, What};
 pub use network::{Network, Shape};
 pub use node::{Boot, Input, Kind, Message, Node, OpId, Role, Timer};
 pub use options::{OptionSpec, Options, Values, parse_span};
+pub use pins::{Decision, DrawSite, Fate, Pin, Rest};
 pub use ratio::Ratio;
 pub use script::{Limits, Script, Settle, Step, Trigger};
 pub use system::{System, Timing};

@@ -82,6 +82,22 @@ const fn fold_high(a: u64, b: u64) -> u64 {
     ((a as u128 * b as u128) >> 64) as u64
 }
 
+impl Network {
+    /// The same with nothing left to chance: as fast as it can be, and every message arrives once and where it should.
+    pub fn without_chance(self) -> Network {
+        Network {
+            delay_low: self.delay_low,
+            delay_high: self.delay_low,
+            ..Network {
+                loss: Ratio::NEVER,
+                duplicate: Ratio::NEVER,
+                reorder: Ratio::NEVER,
+                ..Network::default()
+            }
+        }
+    }
+}
+
 impl Default for Network {
     fn default() -> Network {
         Network {

@@ -117,6 +117,14 @@ impl Options {
         self.planted = Some(id.to_owned());
     }
 
+    /// The same with other names for options; what has no name is left out.
+    pub fn renamed(&self, name: impl Fn(&str) -> Option<String>) -> Options {
+        let named = self.values.iter().filter_map(|(old, value)| Some((name(old)?, value.clone())));
+        let mut values: Vec<_> = named.collect();
+        values.sort();
+        Options { values, planted: self.planted.clone() }
+    }
+
     /// The bug that is planted.
     pub fn planted(&self) -> Option<&str> {
         self.planted.as_deref()

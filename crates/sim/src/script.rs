@@ -8,14 +8,17 @@ use crate::clock::ClockChange;
 use crate::disk::{DiskContract, DiskTiming, FaultBudget};
 use crate::id::NodeId;
 use crate::network::Network;
+use crate::pins::{Pin, Rest};
 use crate::target::{Condition, Target};
 use crate::time::{Span, Time};
 
 /// Everything a world needs to run, apart from the options of the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// Fills whatever the script leaves open.
+    /// Fills whatever the script leaves open, unless `rest` says that nothing is drawn; it is 0 then.
     pub seed: u64,
+    /// Whether what the script leaves open is drawn at all.
+    pub rest: Rest,
     /// Number of servers, 1 to [`crate::SERVERS_MAX`].
     pub servers: usize,
     /// Number of clients, 0 to [`crate::CLIENTS_MAX`].
@@ -26,6 +29,8 @@ pub struct Script {
     pub disk: DiskTiming,
     /// Faults, operations and deviations.
     pub steps: Vec<Step>,
+    /// Single decisions that are not left to the seed.
+    pub pins: Vec<Pin>,
     /// When faults end and settling begins.
     pub horizon: Span,
     /// What settling is like.
@@ -37,7 +42,8 @@ pub struct Script {
 /// What settling is like: the time after the faults, in which progress is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settle {
-    /// Longest time to wait for what is owed, counted twice: before and after the power cycle.
+    /// Longest time to wait for what is owed, counted twice: before and after the power cycle. 0: the run ends at the
+    /// horizon, and nothing is owed.
     pub limit: Span,
     /// Longest one-way delay while settling.
     pub delay_high: Span,
@@ -95,11 +101,13 @@ impl Default for Script {
     fn default() -> Script {
         Script {
             seed: 0,
+            rest: Rest::Drawn,
             servers: 3,
             clients: 0,
             network: Network::default(),
             disk: DiskTiming::default(),
             steps: Vec::new(),
+            pins: Vec::new(),
             horizon: Span::from_millis(2_000),
             settle: Settle {
                 limit: Span::from_millis(4_000),
@@ -136,12 +144,18 @@ impl Script {
                 true => Ok(()),
                 false => Err(format!("step {} names {node}, which is not in the cluster", at + 1)),
             })
-        })
+        })?;
+        let strangers = self.pins.iter().flat_map(Pin::nodes).find(|&node| !self.has(node));
+        strangers.map_or(Ok(()), |node| Err(format!("a pin names {node}, which is not in the cluster")))
     }
 
-    /// Which servers' disks may lie, rot, be wiped or come back older; it follows from the script alone.
+    /// Which servers' disks may lie, rot, be wiped or come back older; it follows from the script alone. Without a seed
+    /// those lie or rot of which a pin says so.
     pub fn fault_budget(&self) -> FaultBudget {
-        let drawn = FaultBudget::draw(self.seed, self.servers, self.disk.faults);
+        let drawn = match self.rest {
+            Rest::Drawn => FaultBudget::draw(self.seed, self.servers, self.disk.faults),
+            Rest::Fixed => FaultBudget::of_nodes(self.pins.iter().filter_map(Pin::struck)),
+        };
         self.exchanged_disks().fold(drawn, |budget, target| match target {
             Target::Node(node) => budget.with(node),
             _ => self.server_ids().fold(budget, FaultBudget::with),

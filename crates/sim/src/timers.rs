@@ -43,7 +43,8 @@ impl<T: Timer> Timers<T> {
         Timers { key, entries: Vec::new() }
     }
 
-    /// Sets a timer. If an entry must be put into the queue, gives its time, place and generation.
+    /// Sets a timer to the span that is drawn, or what `decide` makes of it. If an entry must be put into the queue,
+    /// gives its time, place and generation.
     #[inline]
     pub(crate) fn set(
         &mut self,
@@ -52,6 +53,7 @@ impl<T: Timer> Timers<T> {
         window: u32,
         low: Span,
         high: Span,
+        decide: impl FnOnce(Span) -> Span,
     ) -> Option<(Time, u32, u32)> {
         let code = timer.code();
         let place = match self.entries.iter().position(|e| e.code == code) {
@@ -67,7 +69,7 @@ impl<T: Timer> Timers<T> {
         let entry = &mut self.entries[place];
         let bits = self.key.at(u64::from(code), entry.seen.next(window));
         entry.timer = timer;
-        entry.deadline = now + Span::from_nanos(spread(bits, low.nanos(), high.nanos()));
+        entry.deadline = now + decide(Span::from_nanos(spread(bits, low.nanos(), high.nanos())));
         entry.armed = true;
         if entry.queued.is_some_and(|at| at <= entry.deadline) {
             return None;
@@ -149,16 +151,17 @@ mod tests {
         }
     }
 
-    fn span(nanos: u64) -> Span {
-        Span::from_nanos(nanos)
+    fn set(timers: &mut Timers<Election>, now: Time, nanos: u64) -> Option<(Time, u32, u32)> {
+        let span = Span::from_nanos(nanos);
+        timers.set(Election, now, 0, span, span, |drawn| drawn)
     }
 
     #[test]
     fn a_timer_set_again_goes_off_once_at_the_later_time() {
         let mut timers = Timers::new(Key::default());
-        let (at, place, generation) = timers.set(Election, Time::ZERO, 0, span(10), span(10)).unwrap();
+        let (at, place, generation) = set(&mut timers, Time::ZERO, 10).unwrap();
         assert_eq!(at, Time::from_nanos(10));
-        assert!(timers.set(Election, Time::from_nanos(5), 0, span(10), span(10)).is_none());
+        assert!(set(&mut timers, Time::from_nanos(5), 10).is_none());
         let Due::Later(at) = timers.due(place, generation, at) else { panic!("it was set again") };
         assert_eq!(at, Time::from_nanos(15));
         assert!(matches!(timers.due(place, generation, at), Due::Fires(Election)));
@@ -168,8 +171,8 @@ mod tests {
     #[test]
     fn a_timer_set_to_an_earlier_time_leaves_its_old_entry_stale() {
         let mut timers = Timers::new(Key::default());
-        let (late, place, old) = timers.set(Election, Time::ZERO, 0, span(100), span(100)).unwrap();
-        let (soon, _, new) = timers.set(Election, Time::ZERO, 0, span(5), span(5)).unwrap();
+        let (late, place, old) = set(&mut timers, Time::ZERO, 100).unwrap();
+        let (soon, _, new) = set(&mut timers, Time::ZERO, 5).unwrap();
         assert!(matches!(timers.due(place, new, soon), Due::Fires(Election)));
         assert!(matches!(timers.due(place, old, late), Due::Stale));
     }
@@ -177,10 +180,10 @@ mod tests {
     #[test]
     fn a_timer_that_was_taken_back_or_forgotten_stays_silent() {
         let mut timers = Timers::new(Key::default());
-        let (at, place, generation) = timers.set(Election, Time::ZERO, 0, span(5), span(5)).unwrap();
+        let (at, place, generation) = set(&mut timers, Time::ZERO, 5).unwrap();
         timers.cancel(Election);
         assert!(matches!(timers.due(place, generation, at), Due::Stale));
-        let (at, place, generation) = timers.set(Election, Time::ZERO, 0, span(5), span(5)).unwrap();
+        let (at, place, generation) = set(&mut timers, Time::ZERO, 5).unwrap();
         timers.forget();
         assert!(matches!(timers.due(place, generation, at), Due::Stale));
     }

@@ -127,6 +127,8 @@ pub struct TraceEvent {
     pub text: String,
     /// What the node remarked on it.
     pub notes: Vec<String>,
+    /// The state of the node after it in one line, if it is another than before.
+    pub state: Option<String>,
 }
 
 /// A recorded run.

@@ -4,6 +4,8 @@ use crate::digest::TraceHash;
 use crate::disk::DiskCounts;
 use crate::fault::{Bites, Fault};
 use crate::id::NodeId;
+use crate::node::Role;
+use crate::pins::Pin;
 use crate::time::{Span, Time};
 use crate::trace::Trace;
 use std::fmt;
@@ -78,6 +80,16 @@ impl Verdict {
     /// Whether nothing was found.
     pub fn is_pass(&self) -> bool {
         *self == Verdict::Pass
+    }
+
+    /// The node it is about, if it is one.
+    pub fn node(&self) -> Option<NodeId> {
+        match self {
+            Verdict::Violated(violation) => violation.node,
+            Verdict::Crashed { node, .. } => Some(*node),
+            Verdict::Exhausted { node, .. } => *node,
+            Verdict::Pass | Verdict::Nondeterministic => None,
+        }
     }
 
     /// The name it is reported under: the rule, or `panic`, `limit` or `nondeterministic`.
@@ -192,8 +204,15 @@ pub struct Outcome {
     pub marks: Vec<&'static str>,
     /// Steps of the script that never began, never ended or never met what they are about, by position.
     pub unfired: Vec<usize>,
+    /// Pins that no decision met, by position.
+    pub unmet: Vec<usize>,
+    /// The role of the node the verdict is about, at the end; none if it is about no node or that node is down.
+    pub role: Option<Role>,
     /// Time spent before settling.
     pub faulty: Span,
+    /// If a trace was recorded: the decisions that a run without a seed would not make by itself, in order. With them
+    /// pinned it is the same run.
+    pub decisions: Vec<Pin>,
     /// The trace, if it was recorded.
     pub trace: Option<Trace>,
     /// With the trace, what clients asked and were told, an event per line, if the system has clients that are followed.

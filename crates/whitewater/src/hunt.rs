@@ -124,7 +124,7 @@ impl Observer for Told {
         let seed = record.seed.map_or_else(String::new, seed_text);
         let command = format!("{SEED}={seed} {}", self.again);
         let report = match failure {
-            Some(failure) => report::text(&Failure { command, ..failure.clone() }, None),
+            Some(failure) => report::text(&Failure { command, ..failure.clone() }, &report::About::default()),
             None => format!("{}: {}\n  Reproduce         {command}\n", record.rule, record.message),
         };
         *self.report.lock().expect("nobody panics while a failure is told") = Some(format!("\n\n{report}"));

@@ -5,27 +5,37 @@ use super::change::LogChange;
 use super::rule::LogRule;
 use crate::change::Bits;
 use crate::change::Grant;
+use std::collections::BTreeMap;
 use std::fmt;
-use whitewater_sim::{NodeId, SERVERS_MAX, Violation};
+use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
 
 /// A node that starts in a term in which it sent a vote still has that vote.
-#[derive(Clone, Copy, Debug, Default)]
+///
+/// Some write down whom they follow in the place of whom they chose: when a term has its leader, a choice in it decides
+/// nothing any more.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct VoteKept {
     /// The newest vote that each node sent, by position.
     sent: [Option<Grant>; SERVERS_MAX],
+    /// Who has led each term.
+    leaders: BTreeMap<u64, NodeId>,
 }
 
 impl LogRule for VoteKept {
     const NAME: &'static str = "vote-kept";
     const CLAIM: &'static str = "A node that starts in a term in which it sent a vote still has that vote.";
     const SOURCE: &'static str = "Specula's VoteSafetyAcrossCrash";
-    const WAKES_ON: Bits = Bits(Bits::GRANT.0 | Bits::BOOT.0);
+    const WAKES_ON: Bits = Bits(Bits::GRANT.0 | Bits::BOOT.0 | Bits::ROLE.0);
 
     #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
         let (node, is) = (change.node, *change.is);
+        if is.role == Role::Leader {
+            self.leaders.entry(is.term).or_insert(node);
+        }
         if let Some(Grant { term, candidate }) = self.sent[node.position()] {
-            let lost = is.term < term || is.term == term && is.vote != Some(candidate);
+            let follows = is.vote.is_some() && is.vote == self.leaders.get(&term).copied();
+            let lost = is.term < term || is.term == term && is.vote != Some(candidate) && !follows;
             if change.bits.meets(Bits::BOOT) && lost && !books.node(node).forgiven {
                 let message = format!(
                     "{node} sent a vote for {candidate} in term {term} and starts in term {} with {}",
@@ -64,7 +74,7 @@ impl fmt::Display for VoteFor {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::log::testing::{Going, N1, N2, Run, broken};
+    use crate::log::testing::{Going, N1, N2, N3, Run, broken};
     use crate::log_view::Spoken;
     use whitewater_sim::Role;
 
@@ -80,6 +90,24 @@ pub(super) mod tests {
     #[test]
     fn a_start_that_has_forgotten_the_vote_it_sent_is_found() {
         assert_eq!(broken(violating), Some(VoteKept::NAME));
+    }
+
+    #[test]
+    fn the_leader_of_the_term_may_stand_in_the_place_of_whoever_was_chosen() {
+        let replaced = |elected: bool| {
+            move |run: &mut Run| {
+                run.say(N1, Spoken::Grant { to: N2, term: 2 }, |n| {
+                    n.enter(2, Role::Follower);
+                    n.choose(N2);
+                })?;
+                let role = if elected { Role::Leader } else { Role::Candidate };
+                run.step(N3, |n| n.enter(2, role))?;
+                run.crash(N1);
+                run.boot(N1, |n| n.choose(N3))
+            }
+        };
+        assert_eq!(broken(replaced(false)), Some(VoteKept::NAME));
+        assert_eq!(broken(replaced(true)), None);
     }
 
     #[test]

@@ -146,17 +146,17 @@ impl Reader<'_> {
         self.at += 1;
         let mut text = String::new();
         loop {
-            let mut rest = self.rest().chars();
-            let Some(c) = rest.next() else {
+            let Some(plain) = self.rest().find(['"', '\\']) else {
                 self.at = start;
                 return Err(self.wrong("a text with a quotation mark at its end"));
             };
-            self.at += c.len_utf8();
-            match c {
-                '"' => return Ok(text),
-                '\\' => text.push(self.escape()?),
-                c => text.push(c),
+            text.push_str(&self.rest()[..plain]);
+            self.at += plain;
+            if self.eat("\"") {
+                return Ok(text);
             }
+            self.at += 1;
+            text.push(self.escape()?);
         }
     }
 

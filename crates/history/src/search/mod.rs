@@ -10,6 +10,8 @@
 //!   the value is one that nobody recognises anyway, or when it is due.
 //! * Of an operation whose end is unknown an order may do without. It takes place only if the state differs after it and
 //!   something looks at that state before it is replaced; of equal ones the earliest that is left stands for all.
+//! * At first operations with an unknown end may take place any number of times. If nothing is found then, there is no
+//!   order; if an order is found, those kinds that it uses too often are counted from then on, and it is tried again.
 //! * A configuration that was tried with fewer of the unknown operations used covers the same one with more used.
 
 mod pending;
@@ -19,6 +21,7 @@ use crate::operation::Symbols;
 use crate::part::{DEAD, Part, Step};
 use pending::Pending;
 use seen::{Hash, Seen};
+use std::collections::BTreeSet;
 
 /// How much a search may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +44,17 @@ impl Default for Budget {
 pub(crate) enum Found {
     /// An order that explains the history: parts and the places of operations in them.
     Order(Vec<(u32, u32)>),
-    /// There is none.
-    None,
+    /// There is none. All that had returned before this moment could be ordered, what returned at it could not.
+    None(u64),
     /// The budget was spent before it came to an end.
     Spent,
+}
+
+impl Found {
+    /// Whether there surely is none.
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self, Found::None(_))
+    }
 }
 
 /// A number for each task over all parts.
@@ -64,6 +74,8 @@ struct Done {
     task: TaskId,
     before: u32,
     after_open: bool,
+    /// It had to have begun by then.
+    limit: u64,
 }
 
 struct Search<'a> {
@@ -82,48 +94,66 @@ struct Search<'a> {
     choices: Vec<Choice>,
     candidates: Vec<TaskId>,
     steps: u64,
+    /// When the furthest due task returned.
+    furthest: u64,
 }
 
 /// Looks for an order of all operations of these parts, which must be of one history. What is left of the steps stays in
 /// the budget.
 pub(crate) fn search(parts: &mut [Part], symbols: &Symbols, budget: &mut Budget) -> Found {
-    let pending = Pending::new(parts);
-    let words = pending.open_count().div_ceil(64);
-    let mut search = Search {
-        states: parts.iter().map(|part| part.initial).collect(),
-        after_open: vec![false; parts.len()],
-        hash: Hash::default(),
-        used: vec![0; words],
-        due: 0,
-        trail: Vec::new(),
-        choices: Vec::new(),
-        candidates: Vec::new(),
-        steps: 0,
-        parts,
-        symbols,
-        pending,
-    };
-    let found = search.run(budget);
-    budget.steps = budget.steps.saturating_sub(search.steps);
-    found
+    let mut counted = BTreeSet::new();
+    loop {
+        let mut search = Search::new(parts, symbols, &counted);
+        let found = search.run(budget);
+        budget.steps = budget.steps.saturating_sub(search.steps);
+        if found != Some(true) {
+            return if found.is_none() { Found::Spent } else { Found::None(search.furthest) };
+        }
+        let mut uses: Vec<(TaskId, u64)> = search.trail.iter().map(|done| (done.task, done.limit)).collect();
+        let overused = search.pending.assign(&mut uses);
+        if overused.is_empty() {
+            return Found::Order(uses.iter().map(|&(task, _)| search.pending.name(task)).collect());
+        }
+        counted.extend(overused);
+    }
 }
 
-impl Search<'_> {
-    fn run(&mut self, budget: &Budget) -> Found {
+impl<'a> Search<'a> {
+    fn new(parts: &'a mut [Part], symbols: &'a Symbols, counted: &BTreeSet<usize>) -> Search<'a> {
+        let pending = Pending::new(parts, counted);
+        Search {
+            states: parts.iter().map(|part| part.initial).collect(),
+            after_open: vec![false; parts.len()],
+            hash: Hash::default(),
+            used: vec![0; pending.open_count().div_ceil(64)],
+            due: 0,
+            trail: Vec::new(),
+            choices: Vec::new(),
+            candidates: Vec::new(),
+            steps: 0,
+            furthest: 0,
+            parts,
+            symbols,
+            pending,
+        }
+    }
+
+    /// Whether there is an order; `None` if the budget was spent before that was known.
+    fn run(&mut self, budget: &Budget) -> Option<bool> {
         let mut seen = Seen::new(self.used.len());
         loop {
             self.settle();
             if self.due as usize == self.pending.returns.len() {
-                return Found::Order(self.trail.iter().map(|done| self.pending.name(done.task)).collect());
+                return Some(true);
             }
             if self.is_new(&mut seen) {
                 self.choose();
             }
             if seen.len() as u64 > budget.configurations || self.steps > budget.steps {
-                return Found::Spent;
+                return None;
             }
             if !self.next() {
-                return Found::None;
+                return Some(false);
             }
         }
     }
@@ -186,6 +216,7 @@ impl Search<'_> {
             Step::Check(value) | Step::Swap(value, _) => value,
             _ => u32::MAX,
         };
+        self.furthest = self.furthest.max(limit);
         let start = self.candidates.len();
         self.choices.push(Choice { trail: self.trail.len() as u32, candidates: start as u32, due: self.due });
         for open in self.pending.open_of(part, limit) {
@@ -197,7 +228,6 @@ impl Search<'_> {
                 self.candidates.push(open);
             }
         }
-        let opens = self.candidates.len();
         let mut at = self.pending.first(part);
         while let Some(task) = at.filter(|&task| self.pending.invoked(task) < limit) {
             at = self.pending.after(task);
@@ -208,13 +238,13 @@ impl Search<'_> {
                 self.candidates.push(task);
             }
         }
-        // The last one is tried first: those that began first before others, and before all what the due one waits for.
-        self.candidates[opens..].reverse();
-        if wanted != u32::MAX {
-            let (parts, symbols, pending) = (&mut *self.parts, self.symbols, &self.pending);
-            self.candidates[start..]
-                .sort_by_key(|&task| parts[part].apply(state, pending.step(task), symbols) == Some(wanted));
-        }
+        // The last one is tried first: the due one, else what it waits for, else what has to return first.
+        let (parts, symbols, pending) = (&mut *self.parts, self.symbols, &self.pending);
+        self.candidates[start..].sort_by_cached_key(|&task| {
+            let leads =
+                wanted != u32::MAX && parts[part].apply(state, pending.step(task), symbols) == Some(wanted);
+            (task == due, leads, std::cmp::Reverse(pending.returned(task)))
+        });
     }
 
     /// Takes back what was done since the last choice and does the next thing there; false if no choice is left.
@@ -259,14 +289,16 @@ impl Search<'_> {
     fn take(&mut self, task: TaskId, next: u32, is_open: bool) {
         let part = self.pending.part(task);
         self.steps += 1;
-        self.trail.push(Done { task, before: self.states[part], after_open: self.after_open[part] });
+        let limit = self.pending.returned(self.pending.returns[self.due as usize]);
+        let (before, after_open) = (self.states[part], self.after_open[part]);
+        self.trail.push(Done { task, before, after_open, limit });
         self.after_open[part] = is_open;
         self.toggle(task, part, next);
         self.pending.remove(task);
     }
 
     fn take_back(&mut self) {
-        let Some(Done { task, before, after_open }) = self.trail.pop() else { return };
+        let Some(Done { task, before, after_open, .. }) = self.trail.pop() else { return };
         let part = self.pending.part(task);
         self.after_open[part] = after_open;
         self.toggle(task, part, before);
@@ -282,6 +314,7 @@ impl Search<'_> {
         }
         match self.pending.open_number(task) {
             Some(number) => self.used[number / 64] ^= 1 << (number % 64),
+            None if self.pending.is_open(task) => {}
             None => self.hash.toggle(Hash::of(u32::MAX, task)),
         }
     }

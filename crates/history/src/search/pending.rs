@@ -2,6 +2,7 @@
 
 use super::TaskId;
 use crate::part::{Part, Step, Task};
+use std::collections::BTreeSet;
 
 /// Marks the end of a list.
 const NONE: u32 = u32::MAX;
@@ -17,21 +18,28 @@ pub(super) struct Pending {
     previous: Vec<u32>,
     /// Tasks that must take place, in the order in which they returned.
     pub(super) returns: Vec<TaskId>,
-    /// By task: its number among the open ones.
+    /// By task: its number among the open ones that are counted.
     open_numbers: Vec<u32>,
     open_count: usize,
-    /// By part: open tasks with equal steps, each group in the order in which they began.
-    groups: Vec<Vec<Group>>,
+    /// Open tasks with equal steps on one object, each group in the order in which they began.
+    groups: Vec<Group>,
+    /// By part its groups: from this one up to the first of the next part.
+    groups_from: Vec<usize>,
+    /// By open task its group.
+    group_of: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
 struct Group {
     members: Vec<TaskId>,
     used: usize,
+    /// Whether each of its tasks takes place once at most. If not, the first stands for any number of them.
+    is_counted: bool,
 }
 
 impl Pending {
-    pub(super) fn new(parts: &[Part]) -> Pending {
+    /// Of kinds of open tasks those in `counted` take place as often as there are tasks, others any number of times.
+    pub(super) fn new(parts: &[Part], counted: &BTreeSet<usize>) -> Pending {
         let count = parts.iter().map(|part| part.tasks.len()).sum::<usize>();
         let mut pending = Pending {
             tasks: Vec::with_capacity(count),
@@ -42,7 +50,9 @@ impl Pending {
             returns: Vec::with_capacity(count),
             open_numbers: vec![NONE; count],
             open_count: 0,
-            groups: Vec::with_capacity(parts.len()),
+            groups: Vec::new(),
+            groups_from: Vec::with_capacity(parts.len() + 1),
+            group_of: vec![NONE; count],
         };
         for (part, tasks) in parts.iter().enumerate() {
             let head = count + part;
@@ -53,8 +63,6 @@ impl Pending {
                 pending.tasks.push(task);
                 pending.parts.push(part as u32);
                 if task.is_open {
-                    pending.open_numbers[id] = pending.open_count as u32;
-                    pending.open_count += 1;
                     open.push(id as u32);
                 } else {
                     pending.returns.push(id as u32);
@@ -64,16 +72,51 @@ impl Pending {
             }
             pending.next[last] = NONE;
             open.sort_by_key(|&id| (pending.tasks[id as usize].step, id));
-            let same = |a: &TaskId, b: &TaskId| pending.step(*a) == pending.step(*b);
-            let groups = open.chunk_by(same).map(|members| Group { members: members.to_vec(), used: 0 });
-            let groups = groups.collect();
-            pending.groups.push(groups);
+            pending.groups_from.push(pending.groups.len());
+            pending.add_groups(&open, counted);
         }
+        pending.groups_from.push(pending.groups.len());
         let tasks = &pending.tasks;
         pending.returns.sort_by_key(|&id| tasks[id as usize].returned);
         pending
     }
 
+    /// Groups open tasks of one part, sorted by their steps.
+    fn add_groups(&mut self, open: &[TaskId], counted: &BTreeSet<usize>) {
+        let tasks = &self.tasks;
+        let same = |a: &TaskId, b: &TaskId| tasks[*a as usize].step == tasks[*b as usize].step;
+        for members in open.chunk_by(same) {
+            let number = self.groups.len();
+            let is_counted = counted.contains(&number);
+            for &member in members {
+                self.group_of[member as usize] = number as u32;
+                if is_counted {
+                    self.open_numbers[member as usize] = self.open_count as u32;
+                    self.open_count += 1;
+                }
+            }
+            self.groups.push(Group { members: members.to_vec(), used: 0, is_counted });
+        }
+    }
+
+    /// Kinds of open tasks that took place more often than there were tasks that had begun. `uses` are those that took
+    /// place, in order, with the moment before which each had to have begun. The others get a task each for every use.
+    pub(super) fn assign(&self, uses: &mut [(TaskId, u64)]) -> BTreeSet<usize> {
+        let mut overused = BTreeSet::new();
+        let mut used = vec![0; self.groups.len()];
+        for (task, limit) in uses.iter_mut().filter(|(task, _)| self.is_open(*task)) {
+            let number = self.group_of[*task as usize] as usize;
+            let member = self.groups[number].members.get(used[number]);
+            match member.filter(|&&member| self.invoked(member) < *limit) {
+                Some(&member) => *task = member,
+                None => drop(overused.insert(number)),
+            }
+            used[number] += 1;
+        }
+        overused
+    }
+
+    /// Open tasks that are counted.
     pub(super) fn open_count(&self) -> usize {
         self.open_count
     }
@@ -113,7 +156,7 @@ impl Pending {
         self.tasks[task as usize].is_open
     }
 
-    /// Its number among the open ones, if it is open.
+    /// Its number among the open ones that are counted, if it is one.
     #[inline]
     pub(super) fn open_number(&self, task: TaskId) -> Option<usize> {
         let number = self.open_numbers[task as usize];
@@ -143,7 +186,8 @@ impl Pending {
     pub(super) fn open_of(&self, part: usize, limit: u64) -> impl Iterator<Item = TaskId> + use<> {
         let earliest = |group: &Group| group.members.get(group.used).copied();
         let began = |&task: &TaskId| self.invoked(task) < limit;
-        let found: Vec<TaskId> = self.groups[part].iter().filter_map(earliest).filter(began).collect();
+        let groups = &self.groups[self.groups_from[part]..self.groups_from[part + 1]];
+        let found: Vec<TaskId> = groups.iter().filter_map(earliest).filter(began).collect();
         found.into_iter()
     }
 
@@ -152,7 +196,8 @@ impl Pending {
     pub(super) fn remove(&mut self, task: TaskId) {
         self.waits[task as usize] = false;
         if self.is_open(task) {
-            self.group(task).used += 1;
+            let group = &mut self.groups[self.group_of[task as usize] as usize];
+            group.used += usize::from(group.is_counted);
             return;
         }
         let (next, previous) = (self.next[task as usize], self.previous[task as usize]);
@@ -167,7 +212,8 @@ impl Pending {
     pub(super) fn restore(&mut self, task: TaskId) {
         self.waits[task as usize] = true;
         if self.is_open(task) {
-            self.group(task).used -= 1;
+            let group = &mut self.groups[self.group_of[task as usize] as usize];
+            group.used -= usize::from(group.is_counted);
             return;
         }
         let (next, previous) = (self.next[task as usize], self.previous[task as usize]);
@@ -175,14 +221,5 @@ impl Pending {
         if next != NONE {
             self.previous[next as usize] = task;
         }
-    }
-
-    fn group(&mut self, task: TaskId) -> &mut Group {
-        let step = self.step(task);
-        let part = self.part(task);
-        let tasks = &self.tasks;
-        let of = |group: &Group| tasks[group.members[0] as usize].step;
-        let at = self.groups[part].partition_point(|group| of(group) < step);
-        &mut self.groups[part][at]
     }
 }

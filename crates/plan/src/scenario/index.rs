@@ -13,7 +13,7 @@ pub fn index(scenarios: &[Scenario]) -> String {
     }
     let mut lines = Vec::new();
     for ((_, theme), mut scenarios) in themes {
-        scenarios.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
+        scenarios.sort_by_key(|scenario| natural(&scenario.name));
         lines.push(format!("### {}{}\n", theme[..1].to_uppercase(), &theme[1..]));
         lines.extend(scenarios.into_iter().map(entry));
         lines.push(String::new());

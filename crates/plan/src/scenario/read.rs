@@ -4,7 +4,7 @@ use super::{Expect, Scenario, Variant};
 use crate::InputError;
 use crate::file::{Entries, PlanParts, Source};
 use crate::suggest::listed;
-use crate::text::{Line, Read, parse_lines, print_step, script_of};
+use crate::text::{Line, Read, parse_lines, print_pin, print_step, script_of};
 use serde::Deserialize;
 use whitewater_sim::{CLAIM_RULES, NodeId, Options, Script, System};
 
@@ -106,15 +106,16 @@ impl Scenario {
 /// Every line in its usual form, settings first and in their usual order.
 fn usual_form(read: &[Read]) -> Vec<String> {
     let mut settings = Vec::new();
-    let mut lines = Vec::new();
+    let (mut lines, mut pins) = (Vec::new(), Vec::new());
     for read in read {
         match &read.line {
             Line::Setting(setting) => settings.push(setting),
             Line::Step(step) => lines.push(print_step(step)),
+            Line::Pin(pin) => pins.push(print_pin(pin)),
         }
     }
     settings.sort_by_key(|setting| setting.rank());
-    settings.into_iter().map(ToString::to_string).chain(lines).collect()
+    settings.into_iter().map(ToString::to_string).chain(lines).chain(pins).collect()
 }
 
 fn check_name(source: &Source<'_>, name: &str) -> Result<(), InputError> {

@@ -10,18 +10,20 @@
 //! ```
 
 mod disk;
+mod pin;
 mod print;
 mod read;
 mod setting;
 mod step;
 mod words;
 
+pub use pin::print_pin;
 pub use print::{print_action, print_condition, print_pattern, print_ratio, print_step, print_target};
 pub(crate) use setting::Setting;
 
 use read::Reader;
 use thiserror::Error;
-use whitewater_sim::{NodeId, Script, Step, System};
+use whitewater_sim::{NodeId, Pin, Script, Step, System};
 
 /// What is wrong with one line of a script.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -44,12 +46,14 @@ pub(crate) enum Line {
     Setting(Setting),
     /// A fault or an operation.
     Step(Step),
+    /// A decision that is not left to the seed.
+    Pin(Pin),
 }
 
 /// A script as lines, complete: [`parse_script`] reads them back as the same script.
 pub fn script_lines(script: &Script) -> Vec<String> {
     let settings = Setting::all_of(script).into_iter().map(|setting| setting.to_string());
-    settings.chain(script.steps.iter().map(print_step)).collect()
+    settings.chain(script.steps.iter().map(print_step)).chain(script.pins.iter().map(print_pin)).collect()
 }
 
 /// Reads a script. What its lines leave open is as in [`Script::default`]; settings and steps may come in any order.
@@ -98,6 +102,7 @@ pub(crate) fn script_of(lines: &[Read], count: usize) -> Result<Script, LineErro
     for (position, read) in lines.iter().enumerate() {
         match &read.line {
             Line::Step(step) => script.steps.push(step.clone()),
+            Line::Pin(pin) => script.pins.push(pin.clone()),
             Line::Setting(setting) => {
                 if given.contains(&setting.name()) {
                     return Err(LineError {

@@ -469,6 +469,7 @@ pub(super) fn is_word(text: &str) -> bool {
 pub(super) fn needs_quotes(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     !is_plain(text)
+        || first == super::pin::PIN
         || SETTINGS.contains(&first)
         || STEPS.contains(&first)
         || text.split_whitespace().any(|word| word == "at" || word == "|")

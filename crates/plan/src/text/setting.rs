@@ -6,12 +6,12 @@ use super::print::{print_range, print_ratio, print_shape};
 use super::read::{Reader, SETTINGS};
 use crate::parse_seed;
 use std::fmt;
-use whitewater_sim::{CLIENTS_MAX, Limits, Network, Ratio, SERVERS_MAX, Script, Settle, Shape, Span};
+use whitewater_sim::{CLIENTS_MAX, Limits, Network, Ratio, Rest, SERVERS_MAX, Script, Settle, Shape, Span};
 
 /// One setting. Parts that a line leaves out are `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
-    Seed(u64),
+    Seed(Option<u64>),
     Servers(usize),
     Clients(usize),
     Delay(Span, Span, Shape),
@@ -29,7 +29,19 @@ pub(crate) enum Setting {
 impl Setting {
     /// The settings of a script in the order they are written in; what never happens is left out.
     pub(crate) fn all_of(script: &Script) -> Vec<Setting> {
-        let Script { seed, servers, clients, network, disk, steps: _, horizon, settle, limits } = script;
+        let Script {
+            seed,
+            rest,
+            servers,
+            clients,
+            network,
+            disk,
+            steps: _,
+            pins: _,
+            horizon,
+            settle,
+            limits,
+        } = script;
         let Network {
             delay_low,
             delay_high,
@@ -44,7 +56,7 @@ impl Setting {
         let Settle { limit, delay_high: settle_delay, power_cycle } = *settle;
         let Limits { events, queue, steps, time } = *limits;
         let cluster = [
-            Setting::Seed(*seed),
+            Setting::Seed((*rest == Rest::Drawn).then_some(*seed)),
             Setting::Servers(*servers),
             Setting::Clients(*clients),
             Setting::Delay(delay_low, delay_high, shape),
@@ -109,7 +121,8 @@ impl Setting {
     pub(crate) fn apply(&self, script: &mut Script) {
         let Script { network, disk, settle, limits, .. } = script;
         match *self {
-            Setting::Seed(seed) => script.seed = seed,
+            Setting::Seed(Some(seed)) => (script.seed, script.rest) = (seed, Rest::Drawn),
+            Setting::Seed(None) => (script.seed, script.rest) = (0, Rest::Fixed),
             Setting::Servers(servers) => script.servers = servers,
             Setting::Clients(clients) => script.clients = clients,
             Setting::Delay(low, high, shape) => {
@@ -141,7 +154,8 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {
-            Setting::Seed(seed) => write!(f, " 0x{seed:x}"),
+            Setting::Seed(Some(seed)) => write!(f, " 0x{seed:x}"),
+            Setting::Seed(None) => f.write_str(" none"),
             Setting::Servers(count) | Setting::Clients(count) => write!(f, " {count}"),
             Setting::Delay(low, high, shape) => {
                 write!(f, " {}{}", print_range(*low, *high), print_shape(*shape))
@@ -203,10 +217,13 @@ impl Reader<'_> {
     }
 
     fn seed(&mut self) -> Result<Setting, LineError> {
-        let word = self.word("the seed", "a number such as 42 or 0x2a")?;
-        parse_seed(&word.text).map(Setting::Seed).map_err(|_| {
+        let word = self.word("the seed", "a number such as 42 or 0x2a, or none")?;
+        if word.is("none") {
+            return Ok(Setting::Seed(None));
+        }
+        parse_seed(&word.text).map(|seed| Setting::Seed(Some(seed))).map_err(|_| {
             let message = format!("`{}` is no seed", word.text);
-            self.words.wrong(&word, message, "write a number below 2^64 such as 42 or 0x2a")
+            self.words.wrong(&word, message, "write a number below 2^64 such as 42 or 0x2a, or `none`")
         })
     }
 

@@ -1,5 +1,6 @@
 //! Reading steps: a verb with what it is about, then its clauses in any order, then a note.
 
+use super::pin::PIN;
 use super::print::{countable_word, topology_word};
 use super::read::{Names, Reader, SETTINGS, STEPS, is_target};
 use super::words::{Word, Words};
@@ -36,6 +37,9 @@ impl Reader<'_> {
         let Some(first) = ahead.next() else {
             return Err(self.words.wrong_here("the line is empty".to_owned(), "leave it out"));
         };
+        if first.is(PIN) {
+            return self.pin().map(Line::Pin);
+        }
         // `delay 1ms..10ms` is about all links, `delay n1->n2 MsgApp by 5ms` is a step; `duplicate` likewise.
         let is_amount = |word: Word| !word.quoted && word.text.starts_with(|c: char| c.is_ascii_digit());
         let is_about_all = || ahead.peek().is_none_or(is_amount);
@@ -428,7 +432,7 @@ impl Reader<'_> {
         }
     }
 
-    fn note(&mut self) -> Result<Option<String>, LineError> {
+    pub(super) fn note(&mut self) -> Result<Option<String>, LineError> {
         if !self.words.eat("|") {
             return Ok(None);
         }
@@ -463,6 +467,6 @@ fn words_until_clause(line: &str) -> String {
 
 /// The step or setting that a wrong first word was meant to be.
 fn verb_meant(first: &Word) -> Option<String> {
-    let known = [&STEPS[..], &SETTINGS[..]].concat();
+    let known = [&STEPS[..], &SETTINGS[..], &[PIN]].concat();
     nearest(&first.text, &known).map(|word| format!("did you mean `{word}`?"))
 }

@@ -4,8 +4,8 @@ use super::*;
 use crate::testing::POND;
 use proptest::prelude::*;
 use whitewater_sim::{
-    Action, ClockChange, Condition, Countable, DiskFaults, DiskTiming, Limits, Losing, Network, Pattern,
-    Rate, Ratio, Role, Settle, Shape, Span, Step, Target, Time, Topology, Trigger,
+    Action, ClockChange, Condition, Countable, Decision, DiskFaults, DiskTiming, Fate, Limits, Losing,
+    Network, Pattern, Rate, Ratio, Rest, Role, Settle, Shape, Span, Step, Target, Time, Topology, Trigger,
 };
 
 fn node(name: &str) -> NodeId {
@@ -306,6 +306,14 @@ fn every_error_points_at_its_word_and_says_how_to_mend_it() {
         "lies 3/2",
         "disk-faults",
         "disk-faults n1",
+        "pin",
+        "pin n1->n2 MsgApp #1 after 3ms",
+        "pin n1->n2 MsgApp key 0x1f #1 after 3ms",
+        "pin n1->n2 MsgApp key 1f 1 after 3ms",
+        "pin n1->n2 MsgApp key 1f #1 soon",
+        "pin timer election n1 #1",
+        "pin draw timeout n4 #1 to 3",
+        "pin disk n1 sync-fail #1 to 1",
         "expect n1 leads until 2s",
         "expect n1->n2 MsgApp arrives",
         "expect n1 reaches comit 5 at 2ms",
@@ -485,6 +493,51 @@ fn steps() -> BoxedStrategy<Step> {
         .boxed()
 }
 
+fn pins() -> BoxedStrategy<Pin> {
+    let names = || prop_oneof!["[A-Z][a-zA-Z]{0,6}", "[a-z][a-z-]{0,8}", texts()];
+    let fates = prop_oneof![
+        Just(Fate::Lost),
+        (spans(), prop::option::of(spans()), prop::option::of(nodes()))
+            .prop_map(|(after, again, at)| Fate::Arrives { after, again, at }),
+    ];
+    let numbers = || (1..=u32::MAX, any::<u32>());
+    let decisions = prop_oneof![
+        (nodes(), nodes(), names(), any::<u64>(), numbers(), fates).prop_map(
+            |(from, to, name, key, (start, number), fate)| Decision::Message {
+                from,
+                to,
+                name,
+                key,
+                start,
+                number,
+                fate
+            }
+        ),
+        (nodes(), names(), prop::option::of(nodes()), numbers(), spans()).prop_map(
+            |(node, name, peer, (start, number), span)| Decision::Timer {
+                node,
+                name,
+                peer,
+                start,
+                number,
+                span
+            }
+        ),
+        (nodes(), names(), numbers(), any::<u64>()).prop_map(|(node, site, (start, number), value)| {
+            Decision::Draw { node, site, start, number, value }
+        }),
+        (nodes(), any::<u32>(), any::<u64>()).prop_map(|(node, number, bits)| Decision::Crash {
+            node,
+            number,
+            bits
+        }),
+        (nodes(), prop::sample::select(whitewater_sim::DISK_DECISIONS), any::<u64>(), any::<u64>()).prop_map(
+            |(node, what, number, value)| Decision::Disk { node, what: what.to_owned(), number, value }
+        ),
+    ];
+    (decisions, prop::option::of(texts())).prop_map(|(decision, note)| Pin { decision, note }).boxed()
+}
+
 fn disks() -> BoxedStrategy<DiskTiming> {
     let range = || (spans(), spans()).prop_map(|(a, b)| (a.min(b), a.max(b)));
     // What is left out of a text has to be drawn often enough.
@@ -524,11 +577,13 @@ fn scripts() -> BoxedStrategy<Script> {
     let shares = (any::<[u16; 5]>(), prop::sample::select(&Shape::ALL[..]));
     let limits = (1..u64::MAX, 1..u32::MAX, 1..u32::MAX, spans());
     let settle = (spans(), spans(), any::<bool>());
-    let steps = prop::collection::vec(steps(), 0..6);
-    (any::<u64>(), range(), disks(), shares, (spans(), spans()), settle, limits, steps)
-        .prop_map(|(seed, delay, disk, (shares, shape), (horizon, reorder_window), settle, limits, steps)| {
+    let steps = (prop::collection::vec(steps(), 0..6), prop::collection::vec(pins(), 0..4));
+    (any::<Option<u64>>(), range(), disks(), shares, (spans(), spans()), settle, limits, steps)
+        .prop_map(|(seed, delay, disk, shares, (horizon, reorder_window), settle, limits, (steps, pins))| {
+            let (shares, shape) = shares;
             Script {
-                seed,
+                seed: seed.unwrap_or_default(),
+                rest: if seed.is_some() { Rest::Drawn } else { Rest::Fixed },
                 servers: whitewater_sim::SERVERS_MAX,
                 clients: whitewater_sim::CLIENTS_MAX,
                 network: Network {
@@ -544,6 +599,7 @@ fn scripts() -> BoxedStrategy<Script> {
                 },
                 disk,
                 steps,
+                pins,
                 horizon,
                 settle: Settle { limit: settle.0, delay_high: settle.1, power_cycle: settle.2 },
                 limits: Limits {

@@ -197,6 +197,12 @@ impl FaultBudget {
         budget
     }
 
+    /// These servers may be struck.
+    pub(crate) fn of_nodes(nodes: impl Iterator<Item = NodeId>) -> FaultBudget {
+        let servers = nodes.filter(|node| node.is_server());
+        FaultBudget { servers: servers.fold(0, |servers, node| servers | 1 << node.position()) }
+    }
+
     /// Whether the disk of a node may be struck. Never that of a client.
     pub fn strikes(&self, node: NodeId) -> bool {
         node.is_server() && self.servers >> node.position() & 1 == 1

@@ -8,30 +8,53 @@ use crate::fault::FaultSet;
 use crate::time::{Span, Time};
 
 /// Addresses of decisions under a disk's key. Numbers are never reused: they are part of what a seed means.
-mod address {
-    pub(super) const SYNC_FAILS: u64 = 1;
-    pub(super) const SYNC_TIME: u64 = 2;
+pub(super) mod address {
+    pub(in crate::disk) const SYNC_FAILS: u64 = 1;
+    pub(in crate::disk) const SYNC_TIME: u64 = 2;
     // 3 is what a crash keeps.
-    pub(super) const STALL: u64 = 4;
-    pub(super) const BUSY: u64 = 5;
-    pub(super) const WRITE_FAILS: u64 = 6;
-    pub(super) const READ_FAILS: u64 = 7;
-    pub(super) const FULL: u64 = 8;
-    pub(super) const LIE: u64 = 9;
-    pub(super) const LOST_WRITE: u64 = 10;
-    pub(super) const MISDIRECTED: u64 = 11;
-    pub(super) const MISDIRECTED_TO: u64 = 12;
-    pub(super) const ROT: u64 = 13;
-    pub(super) const ROT_PLACE: u64 = 14;
-    pub(super) const CACHE_KEEPS: u64 = 15;
+    pub(in crate::disk) const STALL: u64 = 4;
+    pub(in crate::disk) const BUSY: u64 = 5;
+    pub(in crate::disk) const WRITE_FAILS: u64 = 6;
+    pub(in crate::disk) const READ_FAILS: u64 = 7;
+    pub(in crate::disk) const FULL: u64 = 8;
+    pub(in crate::disk) const LIE: u64 = 9;
+    pub(in crate::disk) const LOST_WRITE: u64 = 10;
+    pub(in crate::disk) const MISDIRECTED: u64 = 11;
+    pub(in crate::disk) const MISDIRECTED_TO: u64 = 12;
+    pub(in crate::disk) const ROT: u64 = 13;
+    pub(in crate::disk) const ROT_PLACE: u64 = 14;
+    pub(in crate::disk) const CACHE_KEEPS: u64 = 15;
 }
 
 /// Windows in which a disk is full last 2 to this power nanoseconds: 268 ms.
 const FULL_WINDOW_LOG2: u32 = 28;
 
 impl Disk {
-    fn happens(&self, address: u64, share: u16) -> bool {
-        share > 0 && scale(self.key.at(address, self.calls), 65_536) < u64::from(share)
+    /// Whether something happens at a call, or whatever else it is numbered by.
+    fn happens(&mut self, address: u64, number: u64, share: u16) -> bool {
+        let drawn = share > 0 && scale(self.key.at(address, number), 65_536) < u64::from(share);
+        match &mut self.pins {
+            None => drawn,
+            Some(pins) => pins.decide(address, number, u64::from(drawn), 0) != 0,
+        }
+    }
+
+    /// A time from a range.
+    fn time(&mut self, address: u64, low: Span, high: Span) -> Span {
+        let drawn = spread(self.key.at(address, self.calls), low.nanos(), high.nanos());
+        Span::from_nanos(match &mut self.pins {
+            None => drawn,
+            Some(pins) => pins.decide(address, self.calls, drawn, low.nanos()),
+        })
+    }
+
+    /// Bits that decide where something happens.
+    fn place(&mut self, address: u64, number: u64) -> u64 {
+        let drawn = self.key.at(address, number);
+        match &mut self.pins {
+            None => drawn,
+            Some(pins) => pins.decide(address, number, drawn, 0),
+        }
     }
 
     /// Counts a failure.
@@ -45,8 +68,7 @@ impl Disk {
     pub(super) fn take_time(&mut self) {
         let (low, high) = (self.timing.busy_low, self.timing.busy_high);
         if high > Span::ZERO {
-            let time = spread(self.key.at(address::BUSY, self.calls), low.nanos(), high.nanos());
-            self.busy = self.busy + Span::from_nanos(time);
+            self.busy = self.busy + self.time(address::BUSY, low, high);
         }
     }
 
@@ -56,7 +78,7 @@ impl Disk {
             return Ok(());
         }
         self.take_time();
-        if self.happens(address::WRITE_FAILS, self.timing.write_failures) {
+        if self.happens(address::WRITE_FAILS, self.calls, self.timing.write_failures) {
             return Err(self.failed());
         }
         if growth > 0 && self.is_full(growth) {
@@ -66,10 +88,10 @@ impl Disk {
         Ok(())
     }
 
-    fn is_full(&self, growth: usize) -> bool {
+    fn is_full(&mut self, growth: usize) -> bool {
         let DiskTiming { full, capacity_bytes, .. } = self.timing;
         let window = self.now.nanos() >> FULL_WINDOW_LOG2;
-        if full > 0 && scale(self.key.at(address::FULL, window), 65_536) < u64::from(full) {
+        if self.happens(address::FULL, window, full) {
             return true;
         }
         capacity_bytes > 0 && self.used_bytes() + growth as u64 > capacity_bytes
@@ -82,12 +104,13 @@ impl Disk {
     /// The write that comes now may never reach its place, or reach another.
     pub(super) fn misplace(&mut self, file: FileId, offset: usize, length: usize) {
         let faults = self.timing.faults;
-        let misdirected = self.happens(address::MISDIRECTED, faults.misdirected);
-        if length == 0 || !(misdirected || self.happens(address::LOST_WRITE, faults.lost_writes)) {
+        let misdirected = self.happens(address::MISDIRECTED, self.calls, faults.misdirected);
+        let lost = misdirected || self.happens(address::LOST_WRITE, self.calls, faults.lost_writes);
+        if length == 0 || !lost {
             return;
         }
         self.counts.astray += 1;
-        let bits = self.key.at(address::MISDIRECTED_TO, self.calls);
+        let bits = self.place(address::MISDIRECTED_TO, self.calls);
         let file = &mut self.files[file.0 as usize];
         let went_to = misdirected.then(|| scale(bits, file.bytes.len() as u64 + 1) as usize);
         let old = file.bytes[offset..file.bytes.len().min(offset + length)].to_vec();
@@ -95,9 +118,9 @@ impl Disk {
     }
 
     pub(super) fn fate_of_sync(&mut self) -> SyncFate {
-        if self.happens(address::SYNC_FAILS, self.timing.failures) {
+        if self.happens(address::SYNC_FAILS, self.calls, self.timing.failures) {
             SyncFate::Fails
-        } else if self.happens(address::LIE, self.timing.faults.lies) {
+        } else if self.happens(address::LIE, self.calls, self.timing.faults.lies) {
             self.counts.lied += 1;
             SyncFate::Lies
         } else {
@@ -107,11 +130,11 @@ impl Disk {
 
     pub(super) fn time_of_sync(&mut self) -> Span {
         let (low, high) = (self.timing.low, self.timing.high);
-        let time = spread(self.key.at(address::SYNC_TIME, self.calls), low.nanos(), high.nanos());
-        let stalls = self.happens(address::STALL, self.timing.stalls);
+        let time = self.time(address::SYNC_TIME, low, high);
+        let stalls = self.happens(address::STALL, self.calls, self.timing.stalls);
         self.counts.stalled += u64::from(stalls);
         let stall = if stalls { self.timing.stall } else { Span::ZERO };
-        Span::from_nanos(time) + stall
+        time + stall
     }
 
     /// A sync has failed: what it was to make durable is lost. A disk with sectors may go on showing it until the
@@ -119,17 +142,17 @@ impl Disk {
     pub(super) fn lose_dirty(&mut self, sync: PendingSync) {
         self.counts.syncs_failed += 1;
         let cache_keeps =
-            self.timing.sector_bytes > 0 && self.key.at(address::CACHE_KEEPS, sync.changes) & 1 == 1;
+            self.timing.sector_bytes > 0 && self.place(address::CACHE_KEEPS, sync.changes) & 1 == 1;
         self.files[sync.file.0 as usize].lose_dirty(cache_keeps);
     }
 
     pub(super) fn before_load(&mut self, file: FileId) -> Result<(), DiskError> {
         self.take_time();
-        if self.happens(address::READ_FAILS, self.timing.read_failures) {
+        if self.happens(address::READ_FAILS, self.calls, self.timing.read_failures) {
             return Err(self.failed());
         }
-        let rots = self.happens(address::ROT, self.timing.faults.rot);
-        let bits = self.key.at(address::ROT_PLACE, self.calls);
+        let rots = self.happens(address::ROT, self.calls, self.timing.faults.rot);
+        let bits = if rots { self.place(address::ROT_PLACE, self.calls) } else { 0 };
         let file = &mut self.files[file.0 as usize];
         file.drop_cache();
         if rots && !file.bytes.is_empty() && file.dirty() == 0 {
@@ -166,12 +189,12 @@ impl Disk {
     /// Leaves some kinds of faults out from now on.
     pub(crate) fn leave_out(&mut self, faults: FaultSet) {
         self.timing = self.timing.without(faults);
-        self.plain = self.timing.is_plain();
+        self.plain = self.timing.is_plain() && self.is_unpinned();
     }
 
     /// Faults are over: the disk is as slow as before, and otherwise as it should be.
     pub(crate) fn heal(&mut self) {
         self.timing = self.timing.healed();
-        self.plain = self.timing.is_plain();
+        self.plain = self.timing.is_plain() && self.is_unpinned();
     }
 }

@@ -11,10 +11,13 @@ mod directory;
 mod fate;
 mod file;
 mod medium;
+mod pins;
 mod states;
 mod trouble;
 
 pub use description::{DiskContract, DiskFaults, DiskTiming, FaultBudget};
+pub use pins::DISK_DECISIONS;
+pub(crate) use pins::{Pinned, is_deceit};
 pub use states::CrashStates;
 pub use trouble::DiskTrouble;
 
@@ -153,6 +156,8 @@ pub struct Disk {
     busy: Span,
     now: Time,
     counts: DiskCounts,
+    /// Decisions that are pinned or written down; none in a campaign.
+    pins: Option<Box<pins::DiskPins>>,
 }
 
 impl Disk {

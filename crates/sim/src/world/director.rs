@@ -73,8 +73,12 @@ struct Bender {
 #[derive(Default)]
 pub(super) struct Bent {
     pub(super) lost: Option<Fault>,
+    /// A step that loses a share has lost it.
+    pub(super) lost_by_chance: bool,
     pub(super) delay: Span,
     pub(super) jitter: Span,
+    /// What the jitter is at least.
+    pub(super) jitter_least: Span,
 }
 
 /// What open steps ask of one message that arrives.
@@ -352,10 +356,11 @@ impl<N: Node> Director<N> {
                 Action::Jitter { low, high, shape, .. } => {
                     let (more, _) = shape.delay(draw.bits(), low.nanos(), high.nanos());
                     bent.jitter = bent.jitter + Span::from_nanos(more);
+                    bent.jitter_least = bent.jitter_least + *low;
                 }
                 Action::Choke(_, bytes) if size_bytes > *bytes => bent.lost = Some(Fault::Choke),
                 Action::Lossy(_, share) if (draw.bits() as u16) < share.0 => {
-                    bent.lost = Some(Fault::LossyLink);
+                    bent.lost_by_chance = true;
                 }
                 _ => {}
             }

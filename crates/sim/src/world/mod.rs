@@ -27,6 +27,7 @@ use crate::monitor::Monitor;
 use crate::names::{Names, WINDOW_LOG2};
 use crate::network::{Network, Shape};
 use crate::node::Node;
+use crate::pins::{Pin, PinBook, Rest, Tape};
 use crate::queue::Queue;
 use crate::ratio::Ratio;
 use crate::script::Script;
@@ -49,8 +50,18 @@ struct Packet<N: Node> {
     digest: u64,
     sent: Time,
     cause: EventId,
-    /// Whether it is the second copy of another; copies are not copied again.
-    copy: bool,
+    copying: Copying,
+}
+
+/// Whether a message arrives a second time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copying {
+    /// Drawn as it arrives.
+    Drawn,
+    /// Decided by its sending: `bits` is how many nanoseconds later plus one, or 0 if it does not.
+    Decided,
+    /// It is a second copy; copies are not copied again.
+    Done,
 }
 
 /// Something that waits for its time.
@@ -103,6 +114,8 @@ struct Surroundings<N: Node> {
     /// When it last became leader, as a count of such moments.
     led: u64,
     last_event: EventId,
+    /// The state that a recorded trace told last.
+    told: Option<String>,
 }
 
 /// How a step of the script slows a node down.
@@ -140,6 +153,8 @@ pub struct World<N: Node, M: Monitor<N>> {
     marks: Vec<&'static str>,
     events: u32,
     verdict: Option<Verdict>,
+    /// Only if something is pinned, nothing is drawn, or a trace is recorded.
+    book: Option<Box<PinBook>>,
     cycling: bool,
     trace: Option<Trace>,
 }
@@ -155,11 +170,22 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let cluster = Cluster::new(script.servers, script.clients);
         let keys = Keys::new(script.seed);
         let budget = script.fault_budget();
+        let network = match script.rest {
+            Rest::Drawn => script.network,
+            Rest::Fixed => script.network.without_chance(),
+        };
+        let pinned = record || !script.pins.is_empty() || script.rest == Rest::Fixed;
+        let new_book = || PinBook::new(&script.pins, script.rest, script.servers, record);
+        let book = pinned.then(|| Box::new(new_book()));
         let mut around: Vec<Option<Surroundings<N>>> = (0..SLOTS).map(|_| None).collect();
         for node in cluster.nodes() {
             let entity = node.index() as u32;
+            let mut disk = Disk::new(budget.disk_of(node, script.disk), keys.key(Site::DISK, entity));
+            if let Some(book) = &book {
+                disk.pin(book.of_disk(node), book.is_fixed(), record);
+            }
             around[node.index()] = Some(Surroundings {
-                disk: Disk::new(budget.disk_of(node, script.disk), keys.key(Site::DISK, entity)),
+                disk,
                 busy_until: Time::ZERO,
                 parked: Vec::new(),
                 slowness: None,
@@ -173,11 +199,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 link_key: keys.key(Site::LINK, entity),
                 led: 0,
                 last_event: EventId::NONE,
+                told: None,
             });
         }
         Ok(World {
-            tampers: script.network.corrupt != Ratio::NEVER || script.network.misdeliver != Ratio::NEVER,
-            network: script.network,
+            tampers: network.corrupt != Ratio::NEVER || network.misdeliver != Ratio::NEVER,
+            network,
             kept: Vec::new(),
             blame: vec![Blame::NONE; SLOTS * SLOTS],
             rolls: Vec::new(),
@@ -196,6 +223,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             marks: Vec::new(),
             events: 0,
             verdict: None,
+            book,
             cycling: false,
             trace: record.then(Trace::default),
         })
@@ -310,6 +338,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.record_final_states();
         self.around.iter().flatten().for_each(|around| self.counters.disks.add(around.disk.counts()));
         self.counters.count_disks();
+        let role = self.verdict.as_ref().and_then(Verdict::node).and_then(|node| self.cluster.role(node));
+        let (unmet, decisions) = self.close_book();
         let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
         Outcome {
             verdict: self.verdict.unwrap_or(Verdict::Pass),
@@ -319,10 +349,24 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             figures: self.monitor.figures(),
             marks: self.marks,
             unfired: self.director.unfired(),
+            unmet,
+            role,
             faulty,
             history: self.trace.as_ref().and_then(|_| self.monitor.history()),
+            decisions,
             trace: self.trace,
         }
+    }
+
+    /// Gives the pins that were not met, and the decisions that were made if they are recorded.
+    fn close_book(&mut self) -> (Vec<usize>, Vec<Pin>) {
+        let Some(mut book) = self.book.take() else { return Default::default() };
+        for node in self.cluster.nodes() {
+            let pinned = self.around(node).disk.pinned();
+            book.add_disk(node, &pinned);
+        }
+        let decisions = book.tape.take().map_or_else(Vec::new, Tape::into_pins);
+        (book.unmet(), decisions)
     }
 
     /// Servers, by position.

@@ -8,7 +8,7 @@ use crate::network::{Network, Shape};
 use crate::node::Node;
 use crate::ratio::Ratio;
 use crate::script::Trigger;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::trace::{EventId, EventKind};
 use crate::verdict::Verdict;
 
@@ -18,6 +18,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.run_until(Time::ZERO + self.script.horizon);
         if self.verdict.is_some() {
             return;
+        }
+        if self.script.settle.limit == Span::ZERO {
+            return self.claims_at_end();
         }
         self.heal();
         self.settle(Phase::Settle);

@@ -9,6 +9,7 @@ use crate::fault::Fault;
 use crate::id::NodeId;
 use crate::monitor::{Monitor, Seen, What};
 use crate::node::{Node, Role};
+use crate::pins::DrawSite;
 use crate::script::Trigger;
 use crate::time::{Span, Time};
 use crate::trace::{EventId, EventKind};
@@ -181,8 +182,15 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             self.counters.bites[Fault::Busy] += 1;
         }
         if let Some(Slowness { low, high, .. }) = self.around(node).slowness {
-            let bits = self.around(node).draws.key.at(SLOWNESS, now.nanos());
-            busy = busy + Span::from_nanos(spread(bits, low.nanos(), high.nanos()));
+            let bits = self.around(node).draws.key.at(SLOWNESS.hash, now.nanos());
+            let range = (low.nanos(), high.nanos());
+            let drawn = spread(bits, range.0, range.1);
+            let incarnation = self.cluster.incarnation(node);
+            busy = busy
+                + Span::from_nanos(match &mut self.book {
+                    None => drawn,
+                    Some(book) => book.draw(node, SLOWNESS, incarnation, range, drawn),
+                });
             self.bite(Fault::SlowNode);
         }
         self.around(node).busy_until = now + busy;
@@ -214,7 +222,13 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             around.disk.keep_all();
         }
         let bits = around.disk.crash_bits(incarnation);
-        let loss = around.disk.crash(&mut Draw::from_value(bits), losing != Losing::Some);
+        let kept = match (&mut self.book, losing) {
+            (Some(book), Losing::Some) => book.crash(node, bits),
+            (None, Losing::Some) => Some(bits),
+            (_, Losing::Unsynced | Losing::Everything) => None,
+        };
+        let around = self.around(node);
+        let loss = around.disk.crash(&mut Draw::from_value(kept.unwrap_or_default()), kept.is_none());
         if wipes {
             around.disk.wipe();
         }
@@ -339,4 +353,4 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 }
 
 /// Where the draws of slow nodes have their addresses.
-const SLOWNESS: u64 = crate::draw::name_hash("slow node");
+const SLOWNESS: DrawSite = DrawSite::new("slow node");

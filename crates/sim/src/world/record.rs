@@ -49,7 +49,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     ) {
         let role = node.and_then(|node| self.cluster.role(node));
         let (time, notes) = (self.now, Vec::new());
-        let event = TraceEvent { id, cause, time, node, role, kind, subject, step: None, text, notes };
+        let event =
+            TraceEvent { id, cause, time, node, role, kind, subject, step: None, text, notes, state: None };
         self.trace.as_mut().expect("a trace is recorded").events.push(event);
     }
 
@@ -117,9 +118,16 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Adds what the node remarked to its event, and the role it has after it.
     pub(super) fn record_notes(&mut self, node: NodeId, event: EventId) {
         let Some(trace) = &mut self.trace else { return };
-        let role = self.cluster.slots[node.index()].role;
+        let slot = &self.cluster.slots[node.index()];
+        let (role, state) = (slot.role, slot.node.as_ref().map(|node| Described(node).to_string()));
+        let told = &mut self.around[node.index()].as_mut().expect("the node is in the cluster").told;
+        let state = state.filter(|state| told.as_ref() != Some(state));
+        if state.is_some() {
+            told.clone_from(&state);
+        }
         let Some(event) = trace.events.iter_mut().rev().find(|e| e.id == event) else { return };
         event.role = Some(role);
+        event.state = state;
         event.notes.extend(self.outbox.effects.iter().filter_map(|effect| match effect {
             Effect::Note(text) => Some(text.clone()),
             _ => None,
@@ -131,12 +139,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         if self.verdict.is_some() {
             return;
         }
-        let node = match &verdict {
-            Verdict::Violated(violation) => violation.node,
-            Verdict::Crashed { node, .. } => Some(*node),
-            Verdict::Exhausted { node, .. } => *node,
-            _ => None,
-        };
+        let node = verdict.node();
         let rule = verdict.rule();
         let id = self.record(EventKind::Violation, node, cause, None, format_args!("{rule}"));
         self.remark(verdict.to_string());

@@ -1,7 +1,7 @@
 //! The network: what becomes of a message between its sender and its receiver.
 
 use super::tamper::hits;
-use super::{Packet, Pending, World};
+use super::{Copying, Packet, Pending, World};
 use crate::digest::{Digest, Digester};
 use crate::draw::{Draw, fold, scale};
 use crate::fault::Fault;
@@ -9,6 +9,7 @@ use crate::id::{Link, NodeId};
 use crate::monitor::Monitor;
 use crate::network::{Network, Shape};
 use crate::node::{Message, Node};
+use crate::pins::{Decided, Onward};
 use crate::ratio::Ratio;
 use crate::target::Condition;
 use crate::time::Span;
@@ -31,6 +32,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let mut fate = Fate::Goes;
         if hits(bits, self.network.loss) && self.bite(Fault::Loss) {
             fate = Fate::Lost;
+        }
+        let (mut bits, mut copying) = (bits, Copying::Drawn);
+        if self.book.is_some() {
+            (bits, copying) = self.look_up(from, to, &message, bits, &mut delay, &mut fate);
         }
         if self.director.bends_messages() {
             delay = delay + self.bend(from, to, &message, bits, &mut fate);
@@ -60,10 +65,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.record_message(EventKind::Cut, Some(from), cause, from, to, &message, "the link is cut")
             }
         };
+        if let Some(book) = &mut self.book {
+            book.sent(event.0);
+        }
         let watched = self.director.watches_leaves().then(|| self.subject_of(from, to, &message));
         if fate == Fate::Goes {
-            let packet =
-                Packet { from, to, message, bits, digest, sent: self.now, cause: event, copy: false };
+            let packet = Packet { from, to, message, bits, digest, sent: self.now, cause: event, copying };
             self.queue.push(self.now + delay, Pending::Packet(packet));
         }
         if let Some(subject) = watched {
@@ -71,6 +78,32 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 Condition::Leaves(pattern) => Some(pattern),
                 _ => None,
             });
+        }
+    }
+
+    /// Asks the book what becomes of a message; gives bits for its packet.
+    #[cold]
+    fn look_up(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        message: &N::Message,
+        bits: u64,
+        delay: &mut Span,
+        fate: &mut Fate,
+    ) -> (u64, Copying) {
+        let incarnation = self.cluster.incarnation(from);
+        let drawn = Decided { lost: *fate == Fate::Lost, delay: *delay, more: None };
+        let book = self.book.as_mut().expect("asked for only if there is one");
+        let name = (message.kind().name, message.key());
+        let shortest = self.network.delay_low;
+        let decided = book.message((from, to), name, message, incarnation, drawn, shortest);
+        *delay = decided.delay;
+        let loses = decided.lost && (drawn.lost || self.bite(Fault::Drop));
+        *fate = if loses { Fate::Lost } else { Fate::Goes };
+        match decided.more {
+            None => (bits, Copying::Drawn),
+            Some(more) => (more.packed(), Copying::Decided),
         }
     }
 
@@ -131,21 +164,41 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             return None;
         }
         // Decided here and not at sending: a copy meets the partitions of its own time.
-        if !packet.copy && self.network.duplicate != Ratio::NEVER {
+        if packet.copying == Copying::Drawn && self.network.duplicate != Ratio::NEVER {
             let mut draw = Draw::from_value(packet.bits);
             if hits(draw.bits(), self.network.duplicate) {
                 let delay = draw.within(self.network.delay_low.nanos(), self.network.delay_high.nanos());
+                if let Some(book) = &mut self.book {
+                    book.copied(packet.cause.0, Span::from_nanos(delay));
+                }
                 self.copy(&packet, Fault::Duplicate, Span::from_nanos(delay));
             }
         }
-        if self.tampers || self.director.tampers() { self.tamper(packet) } else { Some(packet) }
+        let onward = match packet.copying {
+            Copying::Decided => Onward::unpacked(packet.bits),
+            _ => Onward::default(),
+        };
+        if let Some(after) = onward.again {
+            self.copy(&packet, Fault::Duplicate, after);
+        }
+        let tampers = self.tampers || self.director.tampers() || onward.at.is_some();
+        if tampers { self.tamper(packet) } else { Some(packet) }
     }
 
     /// Applies the steps that single messages out. Gives the additional delay.
     fn bend(&mut self, from: NodeId, to: NodeId, message: &N::Message, bits: u64, fate: &mut Fate) -> Span {
         let subject = self.subject_of(from, to, message);
-        let bent = self.director.bend(&subject, message.size_bytes(), fold(bits, 0xe703_7ed1_a0b4_28db));
-        if bent.lost.is_some_and(|fault| self.bite(fault)) {
+        let mut bent = self.director.bend(&subject, message.size_bytes(), fold(bits, 0xe703_7ed1_a0b4_28db));
+        if let Some(book) = &mut self.book {
+            if book.is_fixed() {
+                (bent.lost_by_chance, bent.jitter) = (false, bent.jitter_least);
+            } else {
+                book.bent(bent.lost_by_chance, bent.jitter);
+            }
+        }
+        if bent.lost.is_some_and(|fault| self.bite(fault))
+            || (bent.lost_by_chance && self.bite(Fault::LossyLink))
+        {
             *fate = Fate::Lost;
         }
         let mut delay = Span::ZERO;

@@ -30,7 +30,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// A packet arrives.
     pub(super) fn deliver(&mut self, packet: Packet<N>) {
         let Some(packet) = self.arrive(packet) else { return };
-        let Packet { from, to, message, bits: _, digest, sent, cause, copy: _ } = packet;
+        let Packet { from, to, message, bits: _, digest, sent, cause, copying: _ } = packet;
         self.counters.deliveries += 1;
         self.hash.word(self.now.nanos());
         self.hash.word(digest.rotate_left(to.index() as u32));
@@ -172,6 +172,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             draws: &mut around.draws,
             fuse: &mut around.fuse,
             window,
+            book: self.book.as_deref_mut(),
+            incarnation: self.cluster.slots[node.index()].incarnation,
         };
         let options = match around.rolled {
             Some(place) => &self.rolls[place].1,
@@ -247,10 +249,17 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 Effect::Send { to, message } => self.send(node, to, message, event),
                 Effect::SetTimer { timer, low, high } => {
                     let (now, window) = (self.now, self.window());
-                    let around = self.around(node);
+                    let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
                     let steady = around.clock.steady(now);
+                    let book = &mut self.book;
+                    let decide = |drawn| match book {
+                        None => drawn,
+                        Some(book) => {
+                            book.timer(node, (timer.name(), timer.peer()), incarnation, (low, high), drawn)
+                        }
+                    };
                     if let Some((deadline, place, generation)) =
-                        around.timers.set(timer, steady, window, low, high)
+                        around.timers.set(timer, steady, window, low, high, decide)
                     {
                         match around.clock.when(deadline) {
                             Some(at) => {

@@ -1,11 +1,12 @@
 //! What happens to messages where they arrive: second copies, damage, wrong receivers, copies kept for later.
 
-use super::{Packet, Pending, World};
+use super::{Copying, Packet, Pending, World};
 use crate::draw::{Draw, fold, spread};
 use crate::fault::Fault;
 use crate::id::NodeId;
 use crate::monitor::Monitor;
 use crate::node::{Message, Node};
+use crate::pins::{DrawSite, Onward};
 use crate::ratio::Ratio;
 use crate::time::Span;
 use crate::trace::EventKind;
@@ -15,6 +16,9 @@ const KEPT_MAX: usize = 256;
 
 /// Where the draws of what happens at arrival have their addresses.
 const TAMPERING: u64 = 0x1d8e_4e27_c47d_124e;
+
+/// Where the delay of a copy that was kept is drawn.
+const REPLAYED: DrawSite = DrawSite::new("replayed");
 
 /// A copy that is to come some elections later.
 pub(super) struct Kept<N: Node> {
@@ -28,17 +32,27 @@ pub(super) struct Kept<N: Node> {
 impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Applies what changes messages where they arrive. Gives the packet back if its receiver is to handle it.
     pub(super) fn tamper(&mut self, mut packet: Packet<N>) -> Option<Packet<N>> {
-        let site = TAMPERING ^ u64::from(packet.copy);
+        let is_copy = packet.copying == Copying::Done;
+        let site = TAMPERING ^ u64::from(is_copy);
         let mut draw = Draw::from_value(fold(packet.bits, site));
-        let mut corrupt = hits(draw.bits(), self.network.corrupt);
-        let mut goes_to = match hits(draw.bits(), self.network.misdeliver) {
+        // What was decided at sending is not drawn again.
+        let by_chance = packet.copying != Copying::Decided;
+        let mut corrupt = hits(draw.bits(), self.network.corrupt) && by_chance;
+        let mut goes_to = match hits(draw.bits(), self.network.misdeliver) && by_chance {
             true => self.another_server(&packet, &mut draw),
             false => None,
         };
-        if self.director.tampers() && !packet.copy {
+        if let Some(book) = &mut self.book {
+            book.astray(packet.cause.0, goes_to);
+        }
+        if !by_chance {
+            goes_to = Onward::unpacked(packet.bits).at;
+        }
+        if self.director.tampers() && !is_copy {
             let subject = self.subject_of(packet.from, packet.to, &packet.message);
             let tampered = self.director.tamper(&subject, packet.bits);
-            corrupt |= tampered.corrupt;
+            let fixed = self.book.as_ref().is_some_and(|book| book.is_fixed());
+            corrupt |= tampered.corrupt && !fixed;
             goes_to = tampered.goes_to.or(goes_to);
             if let Some(after) = tampered.copy_after {
                 self.copy(&packet, Fault::Repeat, after);
@@ -46,6 +60,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             if let Some(elections) = tampered.replay_after {
                 self.keep(&packet, elections);
             }
+        }
+        if let Some(book) = self.book.as_mut().filter(|_| corrupt) {
+            book.damaged(packet.cause.0, is_copy);
         }
         if corrupt && self.bite(Fault::Corrupt) && !packet.message.corrupt(&mut draw) {
             let Packet { from, to, cause, .. } = packet;
@@ -58,7 +75,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         {
             packet.to = to;
             // The stranger may be busy.
-            self.queue.push(self.now, Pending::Packet(Packet { copy: true, ..packet }));
+            self.queue.push(self.now, Pending::Packet(Packet { copying: Copying::Done, ..packet }));
             return None;
         }
         Some(packet)
@@ -67,7 +84,11 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// A server that a message between servers may go to by mistake.
     fn another_server(&self, packet: &Packet<N>, draw: &mut Draw) -> Option<NodeId> {
         let servers = self.cluster.servers;
-        if packet.copy || servers < 3 || !packet.from.is_server() || !packet.to.is_server() {
+        if packet.copying == Copying::Done
+            || servers < 3
+            || !packet.from.is_server()
+            || !packet.to.is_server()
+        {
             return None;
         }
         let others = self.cluster.servers().filter(|&node| node != packet.from && node != packet.to);
@@ -79,7 +100,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let Some(message) = packet.message.duplicate() else { return };
         if self.bite(fault) {
             let Packet { from, to, bits, digest, sent, cause, .. } = *packet;
-            let copy = Packet { from, to, message, bits, digest, sent, cause, copy: true };
+            let copying = Copying::Done;
+            let copy = Packet { from, to, message, bits, digest, sent, cause, copying };
             self.queue.push(self.now + delay, Pending::Packet(copy));
         }
     }
@@ -90,7 +112,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         }
         let Some(message) = packet.message.duplicate() else { return };
         let Packet { from, to, bits, digest, sent, cause, .. } = *packet;
-        let packet = Packet { from, to, message, bits, digest, sent, cause, copy: true };
+        let copying = Copying::Done;
+        let packet = Packet { from, to, message, bits, digest, sent, cause, copying };
         let incarnations = (self.cluster.incarnation(from), self.cluster.incarnation(to));
         let due = self.counters.leader_changes + u64::from(elections);
         self.kept.push(Kept { packet, due, incarnations });
@@ -114,7 +137,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 continue;
             }
             let bits = fold(packet.bits, won | 1);
-            let delay = spread(bits, self.network.delay_low.nanos(), self.network.delay_high.nanos());
+            let (low, high) = (self.network.delay_low.nanos(), self.network.delay_high.nanos());
+            let drawn = spread(bits, low, high);
+            let delay = match &mut self.book {
+                None => drawn,
+                Some(book) => book.number(packet.from, REPLAYED, now.0, drawn, low),
+            };
             self.queue.push(self.now + Span::from_nanos(delay), Pending::Packet(packet));
         }
     }

@@ -14,8 +14,7 @@ use crate::timer::KvTimer;
 use std::collections::VecDeque;
 use std::fmt;
 use whitewater_raft::Payload;
-use whitewater_sim::draw::name_hash;
-use whitewater_sim::{Boot, Input, NodeId, OpId, Span};
+use whitewater_sim::{Boot, DrawSite, Input, NodeId, OpId, Span};
 
 /// Operations a client lets wait; more are refused at once, unless it is to insist on them.
 const QUEUE_MAX: usize = 16;
@@ -88,7 +87,7 @@ pub struct Client {
 
 impl Client {
     pub(crate) fn boot(boot: &Boot<'_, Settings>, fx: &mut Hands<'_>) -> Client {
-        let first = fx.draw(name_hash("first-server"), 0, boot.servers as u64 - 1);
+        let first = fx.draw(DrawSite::new("first-server"), 0, boot.servers as u64 - 1);
         let first = NodeId::server(first as usize);
         Client {
             id: boot.id,

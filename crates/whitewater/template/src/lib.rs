@@ -111,8 +111,7 @@ impl Server {
                 fx.send(from, Word::Have { lease, length: self.log.len() as u64 });
             }
             Word::Have { lease, length } if lease == self.lease => {
-                let known = &mut self.have[from.position()];
-                *known = length.max(*known);
+                self.have[from.position()] = self.have[from.position()].max(length);
                 self.acknowledge(fx);
             }
             _ => fx.note(format_args!("ignored")),

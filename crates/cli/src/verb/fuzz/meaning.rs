@@ -32,6 +32,8 @@ pub(super) struct Meaning {
     pub(super) restrictions: Restrictions,
     pub(super) jobs: usize,
     pub(super) keep_going: bool,
+    /// How long a run may take in a worker process, if it is made in one.
+    pub(super) isolate: Option<Duration>,
     pub(super) save: Option<PathBuf>,
     pub(super) verbose: bool,
     /// Where the values come from, for people who ask.
@@ -72,6 +74,7 @@ impl Meaning {
             restrictions: typed.restricted.meaning()?,
             jobs: typed.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
             keep_going: typed.keep_going,
+            isolate: typed.isolate,
             save: typed.save.clone(),
             verbose: typed.verbose,
             origins: ["seed", "seeds", "deliveries", "runs", "for", "system", "profile", "jobs", "save"]

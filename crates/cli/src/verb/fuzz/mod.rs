@@ -5,7 +5,9 @@ mod watch;
 
 use crate::amount::{Amount, parse_count, parse_jobs};
 use crate::given::{FormatTyped, Given};
+use crate::isolation::Isolation;
 use crate::progress::Progress;
+use crate::rebuild::NO_BUG;
 use crate::{Exit, Screen, Systems, duration, interrupt};
 use anyhow::bail;
 pub(crate) use meaning::fresh_seed;
@@ -14,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use watch::Watch;
-use whitewater_hunt::{Budget, Campaign, REPEAT_ONE_IN, campaign};
+use whitewater_hunt::{Budget, Campaign, REPEAT_ONE_IN, campaign, campaign_apart};
 use whitewater_plan::{Profile, Restrictions, parse_seed};
 
 /// Searches seeds for runs that break a rule.
@@ -46,6 +48,10 @@ pub(crate) struct Typed {
     /// Go on after a failure.
     #[arg(long)]
     keep_going: bool,
+    /// Make every run in a worker process that is killed if one takes longer than this; 10s unless given. For nodes that
+    /// may hang, abort, overflow their stack or take all memory.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, num_args = 0..=1, require_equals = true, default_missing_value = "10s")]
+    isolate: Option<Duration>,
     /// Write every failure into a file in this folder, for `replay`.
     #[arg(long, value_name = "DIR", env = "WHITEWATER_SAVE")]
     save: Option<PathBuf>,
@@ -73,9 +79,6 @@ pub(crate) struct Restricted {
     #[arg(long, value_name = "ID", env = "WHITEWATER_MUTANT")]
     mutant: Option<String>,
 }
-
-/// In place of a bug: the build that has them all, and none of them planted.
-pub(crate) const NO_BUG: &str = "none";
 
 impl Restricted {
     /// What it means for the draw.
@@ -122,7 +125,7 @@ pub(crate) fn run(
     let meaning = Meaning::of(typed, given)?;
     // Wrong names are refused before anything is printed.
     whitewater_plan::generate(systems, meaning.start(), &meaning.restrictions).map_err(anyhow::Error::msg)?;
-    if let Seeds::One(seed) = meaning.seeds {
+    if let (Seeds::One(seed), None) = (meaning.seeds, meaning.isolate) {
         return watch::one(seed, &meaning, systems, screen);
     }
     search(&meaning, systems, screen)
@@ -151,7 +154,12 @@ fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Resul
         keep_going: meaning.keep_going,
         repeat_one_in: REPEAT_ONE_IN,
     };
-    let summary = campaign(&search, &watch, &interrupted).map_err(anyhow::Error::msg)?;
+    let isolation = meaning.isolate.map(|patience| Isolation::new(&meaning.restrictions, patience));
+    let summary = match &isolation {
+        None => campaign(&search, &watch, &interrupted),
+        Some(isolation) => campaign_apart(&search, isolation, &watch, &interrupted),
+    };
+    let summary = summary.map_err(anyhow::Error::msg)?;
     progress.end();
     // A reader that went away also stops the search; that is no Ctrl-C.
     let interrupted = interrupted.load(Ordering::SeqCst) && !screen.is_closed();

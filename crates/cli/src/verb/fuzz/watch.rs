@@ -1,19 +1,18 @@
 //! What is said of a search: failures as they are found, and a summary at the end.
 
 use super::meaning::Meaning;
-use crate::commit::{self, Commit};
 use crate::progress::{Progress, per_second};
 use crate::telling::{Telling, exit_of, report};
-use crate::{Exit, Screen, Systems, files};
+use crate::{Exit, Screen, Systems, files, store};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use whitewater_hunt::{
-    Failure, FailureLine, FailureRecord, Finished, Observer, ProgressLine, Record, RunLine, Spread, Summary,
-    SummaryLine, print_command,
+    Failure, FailureLine, FailureRecord, Fingerprint, Finished, Observer, ProgressLine, Record, RunLine,
+    Signature, Spread, Summary, SummaryLine, print_command,
 };
-use whitewater_plan::{Saved, generate, seed_text};
+use whitewater_plan::{generate, seed_text};
 
 /// Watches a search and tells what it finds.
 pub(super) struct Watch<'a> {
@@ -113,15 +112,9 @@ pub(super) fn one(seed: u64, meaning: &Meaning, systems: Systems, screen: &Scree
 
 /// Writes a failure into a file of its own, whole or not at all.
 fn save(folder: &std::path::Path, failure: &Failure, screen: &Screen) -> anyhow::Result<()> {
-    let saved = Saved {
-        plan: failure.plan.clone(),
-        seed: failure.seed,
-        commit: commit::current().map(Commit::whole),
-        rule: failure.rule().to_owned(),
-        message: failure.message(),
-        trace_hash: failure.outcome.hash,
-        notice: None,
-    };
+    let signature = Signature::of(&failure.outcome);
+    let fingerprint = signature.map(|signature| Fingerprint::coarse(&failure.plan.system, &signature));
+    let saved = store::saved(failure, fingerprint, None);
     let seed = failure.seed.map_or_else(|| "no-seed".to_owned(), seed_text);
     let file = folder.join(format!("{}-{}-{seed}.json", failure.plan.system, failure.rule()));
     files::write_whole(&file, &saved.to_json())?;

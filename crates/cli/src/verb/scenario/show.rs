@@ -66,7 +66,8 @@ fn beside(plan: &Plan, outcome: &Outcome) -> String {
         }
     }
     let steps = plan.script.steps.iter().zip(&moments).enumerate();
-    let line = |(number, (step, moments)): (usize, (&whitewater_sim::Step, &Vec<(bool, Time)>))| {
+    type Numbered<'a> = (usize, (&'a whitewater_sim::Step, &'a Vec<(bool, Time)>));
+    let line = |(number, (step, moments)): Numbered<'_>| {
         let step = text::print_step(&whitewater_sim::Step { note: None, ..step.clone() });
         format!("{:>4}  {step:<STEP_WIDTH$}  {}", number + 1, became(moments))
     };

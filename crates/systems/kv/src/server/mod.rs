@@ -29,15 +29,14 @@ use storing::Writing;
 pub(crate) use view::FIGURES;
 use whitewater_check::{Membership, Refusal};
 use whitewater_raft::{ConfState, Config, RawNode, ReadMode, Ready};
-use whitewater_sim::draw::name_hash;
-use whitewater_sim::{Boot, Effects, Input, LocalTime, NodeId, Span};
+use whitewater_sim::{Boot, DrawSite, Effects, Input, LocalTime, NodeId, Span};
 use whitewater_wal::{Dropped, Recovered};
 
 /// The hands of a node.
 pub(crate) type Hands<'a> = Effects<'a, KvNode>;
 
-const PHASE: u64 = name_hash("tick-phase");
-const TIMEOUT: u64 = name_hash("election-timeout");
+const PHASE: DrawSite = DrawSite::new("tick-phase");
+const TIMEOUT: DrawSite = DrawSite::new("election-timeout");
 
 /// Who a server is and how it is set: what stays when its process dies.
 #[derive(Clone, Debug)]

@@ -1,0 +1,110 @@
+//! What a word on the command line means that names a run: a seed, a saved failure, a plan or a variant of a scenario.
+
+use crate::{Systems, files, store};
+use anyhow::{anyhow, bail};
+use std::path::{Path, PathBuf};
+use whitewater_hunt::print_command;
+use whitewater_plan::{InputFile, Plan, Restrictions, Saved, Scenario, generate, parse_seed};
+
+/// Something that can be run.
+pub(crate) struct Meant {
+    /// What is run.
+    pub(crate) plan: Plan,
+    /// The seed it was drawn from, if it was.
+    pub(crate) seed: Option<u64>,
+    /// The command that shows it again.
+    pub(crate) command: String,
+    /// What it did when it was saved.
+    pub(crate) saved: Option<Saved>,
+    /// The file it stands in.
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// The file a word names, by its path or as a fingerprint; none if it can only be a seed.
+///
+/// # Errors
+/// It is the fingerprint of no or several failures, or the path of no file.
+pub(crate) fn file_of(word: &str) -> anyhow::Result<Option<PathBuf>> {
+    let path = Path::new(word);
+    if path.is_file() {
+        return Ok(Some(path.to_path_buf()));
+    }
+    if store::is_fingerprint(word) {
+        return store::by_fingerprint(word).map(Some);
+    }
+    match word.contains(['/', '\\']) || word.ends_with(".json") {
+        true => bail!("{word}: there is no such file; `fuzz` says where it saves what it finds"),
+        false => Ok(None),
+    }
+}
+
+/// Whether a file has a bug planted; one that cannot be read has none, and whoever runs it says what is wrong.
+pub(crate) fn plants_bug(file: &Path, systems: Systems) -> bool {
+    let read = || {
+        let json = files::read(file).ok()?;
+        let planted = match InputFile::parse(&file.display().to_string(), &json, systems).ok()? {
+            InputFile::Saved(saved) => saved.plan.options.planted().is_some(),
+            InputFile::Plan(plan) => plan.options.planted().is_some(),
+            InputFile::Scenario(scenario) => {
+                let of_variants = scenario.variants.iter().map(|variant| &variant.options);
+                of_variants.chain([&scenario.options]).any(|options| options.planted().is_some())
+            }
+        };
+        Some(planted)
+    };
+    read().unwrap_or_default()
+}
+
+/// Whether any of these words names a file with a bug planted.
+pub(crate) fn plant_bugs<'a>(words: impl IntoIterator<Item = &'a String>, systems: Systems) -> bool {
+    words.into_iter().any(|word| {
+        let (word, _) = split(word);
+        file_of(word).ok().flatten().is_some_and(|file| plants_bug(&file, systems))
+    })
+}
+
+/// `FILE@variant` in two parts.
+fn split(word: &str) -> (&str, Option<&str>) {
+    match word.rsplit_once('@') {
+        Some((file, variant)) if !Path::new(word).exists() => (file, Some(variant)),
+        _ => (word, None),
+    }
+}
+
+/// What a word means; seeds are drawn under the restrictions.
+///
+/// # Errors
+/// It names nothing that can be run; says why.
+pub(crate) fn meant(word: &str, restrictions: &Restrictions, systems: Systems) -> anyhow::Result<Meant> {
+    let (name, variant) = split(word);
+    let Some(file) = file_of(name)? else {
+        let seed = parse_seed(word)
+            .map_err(|why| anyhow!("{why}, or the name of a file, or a fingerprint such as F-0123456789"))?;
+        let plan = generate(systems, seed, restrictions).map_err(anyhow::Error::msg)?;
+        let command = print_command(restrictions, seed);
+        return Ok(Meant { plan, seed: Some(seed), command, saved: None, file: None });
+    };
+    let command = format!("cargo xtask replay {word}");
+    let text = files::read(&file)?;
+    let input = InputFile::parse(&file.display().to_string(), &text, systems)?;
+    let (plan, seed, saved) = match input {
+        InputFile::Saved(saved) => (saved.plan.clone(), saved.seed, Some(saved)),
+        InputFile::Plan(plan) => (plan, None, None),
+        InputFile::Scenario(scenario) => (of_variant(&scenario, variant, &file)?, None, None),
+    };
+    Ok(Meant { plan, seed, command, saved, file: Some(file) })
+}
+
+fn of_variant(scenario: &Scenario, variant: Option<&str>, file: &Path) -> anyhow::Result<Plan> {
+    let names = || scenario.variants.iter().map(|v| v.name.as_str()).collect::<Vec<_>>().join(", ");
+    let file = file.display();
+    let found = match (variant, &scenario.variants[..]) {
+        (Some(name), _) => scenario.variant(name),
+        (None, [only]) => Some(only),
+        (None, _) => bail!("{file}: it has several variants, {}: write `{file}@VARIANT`", names()),
+    };
+    match found {
+        Some(variant) => Ok(scenario.plan(variant)),
+        None => bail!("{file}: it has no variant `{}`; there are {}", variant.unwrap_or_default(), names()),
+    }
+}

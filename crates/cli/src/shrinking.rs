@@ -1,0 +1,127 @@
+//! Shrinks a failure, saves what is left under its fingerprint, and knows the commands that go on from there.
+
+use crate::commit::{self, Commit};
+use crate::telling::system;
+use crate::{Screen, Systems, files, store};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use whitewater_hunt::report::{self, About};
+use whitewater_hunt::{
+    Failure, Fingerprint, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, Signature, Slip, run, shrink,
+};
+use whitewater_plan::Plan;
+
+/// How failures are shrunk, and where what is left goes.
+pub(crate) struct Shrinker<'a> {
+    pub(crate) time: Duration,
+    /// Threads; as many as there are cores if it is not said.
+    pub(crate) jobs: Option<usize>,
+    pub(crate) folder: PathBuf,
+    pub(crate) systems: Systems,
+    pub(crate) screen: &'a Screen,
+}
+
+/// A failure that was shrunk and saved.
+pub(crate) struct Small {
+    pub(crate) failure: Failure,
+    pub(crate) shrunk: Shrunk,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) file: PathBuf,
+    /// The files of other failures that came up.
+    pub(crate) slips: Vec<(Signature, PathBuf)>,
+}
+
+impl Shrinker<'_> {
+    /// Shrinks a plan; `seed` is the one it was drawn from.
+    ///
+    /// # Errors
+    /// The plan does not fail, or what is left cannot be saved.
+    pub(crate) fn shrink(&self, plan: &Plan, seed: Option<u64>) -> anyhow::Result<Small> {
+        let system = system(&plan.system, self.systems)?;
+        let begun = Instant::now();
+        let over = || begun.elapsed() >= self.time || self.screen.is_closed();
+        let watch = |_: &ShrinkProgress| {};
+        let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let shrinking = Shrinking { system, budget: ShrinkBudget::Until(&over), jobs, watch: &watch };
+        let shrunk = shrink(&shrinking, plan).map_err(anyhow::Error::msg)?;
+        let recorded = run(system, &shrunk.plan, true).map_err(anyhow::Error::msg)?;
+        let fingerprint = Fingerprint::fine(&shrunk.plan, &shrunk.signature, &recorded);
+        let file = store::file_of(&self.folder, &fingerprint.to_string());
+        let command = format!("cargo xtask replay {}", shown(&file, &fingerprint.to_string()));
+        let failure = Failure::record(system, shrunk.plan.clone(), &shrunk.outcome, seed, command);
+        let failure = failure.map_err(anyhow::Error::msg)?;
+        files::write_whole(&file, &store::saved(&failure, Some(fingerprint), Some(&shrunk)).to_json())?;
+        let slips = shrunk.slips.iter().map(|slip| self.keep_slip(slip, seed));
+        let slips = slips.collect::<anyhow::Result<_>>()?;
+        Ok(Small { failure, fingerprint, file, slips, shrunk })
+    }
+
+    /// Saves a failure that came up on the way, as it came.
+    fn keep_slip(&self, slip: &Slip, seed: Option<u64>) -> anyhow::Result<(Signature, PathBuf)> {
+        let system = system(&slip.plan.system, self.systems)?;
+        let outcome = run(system, &slip.plan, false).map_err(anyhow::Error::msg)?;
+        let fingerprint = Fingerprint::coarse(&slip.plan.system, &slip.signature);
+        let file = store::file_of(&self.folder, &fingerprint.to_string());
+        let command = format!("cargo xtask replay {}", shown(&file, &fingerprint.to_string()));
+        let failure = Failure::record(system, slip.plan.clone(), &outcome, seed, command);
+        let failure = failure.map_err(anyhow::Error::msg)?;
+        files::write_whole(&file, &store::saved(&failure, Some(fingerprint), None).to_json())?;
+        Ok((slip.signature.clone(), file))
+    }
+}
+
+impl Small {
+    /// Its report, with the commands that go on from here.
+    pub(crate) fn report(&self) -> String {
+        report::text(&self.failure, &self.about())
+    }
+
+    /// What the report says besides.
+    pub(crate) fn about(&self) -> About {
+        let fingerprint = self.fingerprint.to_string();
+        let name = shown(&self.file, &fingerprint);
+        let bug = self.failure.plan.options.planted();
+        let mut commands = vec![
+            ("Step through", format!("cargo xtask replay {name} --step")),
+            ("Why", format!("cargo xtask trace why {name}")),
+            ("Keep", format!("cargo xtask keep {name}")),
+            ("As a scenario", format!("cargo xtask keep {name} --as {}", scenario_name(&self.failure))),
+        ];
+        // A planted bug is in no commit.
+        if bug.is_none() {
+            let file = self.file.display();
+            let run = "cargo build --profile fuzz --package xtask || exit 125";
+            let ask = format!("cargo xtask replay {file} --bisect");
+            commands.push(("Bisect", format!("git bisect run sh -c '{run}; {ask}'")));
+        }
+        About {
+            commit: commit::current().map(Commit::short),
+            fingerprint: Some(fingerprint),
+            shrunk: Some(self.shrunk.sentence()),
+            commands,
+        }
+    }
+}
+
+/// How commands name a saved failure: by its fingerprint if it lies where they look, by its file otherwise.
+pub(crate) fn shown(file: &Path, fingerprint: &str) -> String {
+    let looks_there =
+        file.parent() == Some(&store::found()) || file.parent() == Some(&files::folder("seeds"));
+    if looks_there { fingerprint.to_owned() } else { file.display().to_string() }
+}
+
+/// A name for the scenario of a failure.
+fn scenario_name(failure: &Failure) -> String {
+    let words = failure.rule().split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    let by = failure.plan.options.planted().map_or(String::new(), |bug| format!("{}-", bug.to_lowercase()));
+    format!("{by}{}", words.join("-"))
+}
+
+/// Says which other failures came up.
+pub(crate) fn tell_slips(small: &Small, screen: &Screen) {
+    for (signature, file) in &small.slips {
+        let file = file.display();
+        screen.remark(&format!("On the way another rule was broken: {signature}; kept in {file}"));
+    }
+}

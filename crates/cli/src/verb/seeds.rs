@@ -1,0 +1,108 @@
+//! `seeds`: the failures that are kept; lists them and says whether each still does what it owes.
+
+use crate::telling::system;
+use crate::{Exit, Screen, Systems, files, meant};
+use anyhow::Context;
+use std::path::{Path, PathBuf};
+use whitewater_hunt::{Again, Fate, again};
+use whitewater_plan::{Owes, Saved};
+
+/// Failures that are kept in the folder `seeds`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Typed {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Runs each and says whether it does what it owes; ends with 5 if one does not.
+    ///
+    /// One that owes `fails` breaks its rule at its site; one that owes `passes` was mended and stays so.
+    Verify(Folder),
+    /// Lists them.
+    List(Folder),
+}
+
+#[derive(Debug, clap::Args)]
+struct Folder {
+    /// Another folder, or files.
+    #[arg(value_name = "FILE|FOLDER")]
+    paths: Vec<PathBuf>,
+}
+
+impl Folder {
+    fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
+        if self.paths.is_empty() {
+            return files::json_files(&files::folder("seeds"));
+        }
+        let mut all = Vec::new();
+        for path in &self.paths {
+            match path.is_dir() {
+                true => all.extend(files::json_files(path)?),
+                false => all.push(path.clone()),
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Typed {
+    /// Whether a bug is planted in a file that is to be run.
+    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
+        match &self.action {
+            Action::Verify(folder) => {
+                folder.files().unwrap_or_default().iter().any(|file| meant::plants_bug(file, systems))
+            }
+            Action::List(_) => false,
+        }
+    }
+}
+
+/// Does what was typed.
+pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    let (Action::Verify(folder) | Action::List(folder)) = &typed.action;
+    let files = folder.files()?;
+    if files.is_empty() {
+        screen.remark("nothing ran: no failure is kept in that folder");
+        return Ok(Exit::NothingRan);
+    }
+    let mut exit = Exit::Clean;
+    for file in &files {
+        let saved = load(file, systems)?;
+        exit = exit.and(match typed.action {
+            Action::Verify(_) => verify(file, &saved, systems, screen)?,
+            Action::List(_) => {
+                let name = file.display();
+                screen.print(&format!("{name}  {}  {}: {}", saved.owes.word(), saved.rule, saved.message));
+                Exit::Clean
+            }
+        });
+    }
+    Ok(exit)
+}
+
+fn load(file: &Path, systems: Systems) -> anyhow::Result<Saved> {
+    Ok(Saved::parse(&file.display().to_string(), &files::read(file)?, systems)?)
+}
+
+fn verify(file: &Path, saved: &Saved, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    let system = system(&saved.plan.system, systems)?;
+    let again = again(system, saved).map_err(anyhow::Error::msg);
+    let again: Again = again.with_context(|| file.display().to_string())?;
+    let owed = match saved.owes {
+        Owes::Fails => again.fate == Fate::Same,
+        Owes::Passes => again.fate == Fate::Gone,
+    };
+    let word = saved.owes.word();
+    let name = file.display();
+    if owed {
+        screen.print(&format!("{name}: {word}, as it owes: {again}"));
+        return Ok(Exit::Clean);
+    }
+    screen.print(&format!("{name}: owes `{word}` and does NOT: {again}"));
+    if let Some(parting) = &again.parting {
+        screen.print(&format!("  {parting}"));
+    }
+    Ok(Exit::Stale)
+}

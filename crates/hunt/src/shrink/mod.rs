@@ -1,0 +1,194 @@
+//! Makes a failing plan small: takes away and weakens whatever the failure does not need, until nothing can go.
+//!
+//! A smaller plan is accepted only if it breaks the same rule at the same site. Plans are tried in a fixed order, and of
+//! several that fail the first one counts, so the result does not depend on the number of threads. At the end nothing is
+//! left to the seed, and every element is needed: without any one of them the failure is gone.
+
+mod cluster;
+mod element;
+mod list;
+mod pinning;
+mod reseed;
+mod times;
+mod trials;
+mod values;
+mod weaker;
+
+pub use element::{Element, elements, without};
+pub use trials::{ShrinkBudget, Slip};
+
+use crate::run::run;
+use crate::signature::Signature;
+use trials::{Held, Trials};
+use whitewater_plan::Plan;
+use whitewater_sim::{Outcome, System};
+
+/// How a plan is shrunk.
+pub struct Shrinking<'a> {
+    /// The system the plan is for.
+    pub system: &'static dyn System,
+    /// When it stops by itself.
+    pub budget: ShrinkBudget<'a>,
+    /// Threads that try plans; 0 counts as 1. The result depends on it only if time runs out.
+    pub jobs: usize,
+    /// Told after every step that made the plan smaller.
+    pub watch: &'a dyn Fn(&ShrinkProgress),
+}
+
+/// How far it has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShrinkProgress {
+    /// Plans that were tried.
+    pub tries: u64,
+    /// The plan it began with.
+    pub before: Size,
+    /// The smallest so far.
+    pub now: Size,
+}
+
+/// How large a plan and its run are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size {
+    /// Servers and clients.
+    pub nodes: usize,
+    /// Faults and operations.
+    pub steps: usize,
+    /// Pins.
+    pub pins: usize,
+    /// Messages that reached a node that was up.
+    pub deliveries: u64,
+    /// Events of the run.
+    pub events: u64,
+}
+
+/// A plan that was made small.
+#[derive(Clone, Debug)]
+pub struct Shrunk {
+    /// What is left.
+    pub plan: Plan,
+    /// How it ends.
+    pub outcome: Outcome,
+    /// What makes it the same failure.
+    pub signature: Signature,
+    /// Size of the plan it was made from.
+    pub before: Size,
+    /// Its size.
+    pub after: Size,
+    /// Plans that were tried.
+    pub tries: u64,
+    /// Whether nothing can be taken away any more; false if the budget ran out before that was known.
+    pub minimal: bool,
+    /// Other failures that came up on the way, one plan for each signature.
+    pub slips: Vec<Slip>,
+}
+
+impl Shrunk {
+    /// What it was shrunk from and to, in one line.
+    pub fn sentence(&self) -> String {
+        let (a, b) = (self.before, self.after);
+        let pins = if b.pins == 0 { String::new() } else { format!(" and {} pins", b.pins) };
+        let end = if self.minimal { "" } else { "; stopped before it was minimal" };
+        format!(
+            "{} nodes to {}, {} steps to {}{pins}, {} deliveries to {}, {} events to {}, in {} tries{end}",
+            a.nodes, b.nodes, a.steps, b.steps, a.deliveries, b.deliveries, a.events, b.events, self.tries
+        )
+    }
+}
+
+impl Size {
+    /// The size of a plan and its run.
+    pub fn of(plan: &Plan, outcome: &Outcome) -> Size {
+        let script = &plan.script;
+        Size {
+            nodes: script.servers + script.clients,
+            steps: script.steps.len(),
+            pins: script.pins.len(),
+            deliveries: outcome.counters.deliveries,
+            events: outcome.counters.events,
+        }
+    }
+}
+
+/// A way to make a plan smaller; says whether it did.
+type Pass = fn(&mut Trials<'_>, &mut Held) -> bool;
+
+/// What is cheap and takes much away, under the seed.
+const DRAWN: [Pass; 9] = [
+    times::end_at_the_verdict,
+    times::no_settling,
+    times::shorter_horizon,
+    list::fewer_steps,
+    cluster::fewer_servers,
+    cluster::fewer_clients,
+    values::calmer_links,
+    values::calmer_disks,
+    values::usual_options,
+];
+
+/// What makes a plan without a seed smaller, until none does any more.
+const PINNED: [Pass; 17] = [
+    list::no_pins,
+    list::fewer_pins,
+    list::fewer_steps,
+    times::end_at_the_verdict,
+    times::no_settling,
+    times::shorter_horizon,
+    cluster::fewer_servers,
+    cluster::fewer_clients,
+    cluster::one_client,
+    values::calmer_links,
+    values::calmer_disks,
+    values::usual_options,
+    weaker::fewer_members,
+    weaker::weaker_kinds,
+    times::sooner,
+    values::rounder_pins,
+    list::one_by_one,
+];
+
+/// What makes it read better and no larger.
+const LAST: [Pass; 3] = [times::rounder, cluster::usual_names, list::usual_order];
+
+/// Shrinks a plan.
+///
+/// # Errors
+/// The plan cannot be run, does not fail, or does not fail the same way twice; the text says which.
+pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> {
+    let outcome = run(shrinking.system, plan, false)?;
+    let Some(signature) = Signature::of(&outcome) else {
+        return Err("the plan passes: there is nothing to shrink".to_owned());
+    };
+    if run(shrinking.system, plan, false)?.hash != outcome.hash {
+        return Err("the plan gives another run each time: that has to be found first".to_owned());
+    }
+    let before = Size::of(plan, &outcome);
+    let mut held = Held { plan: plan.clone(), outcome };
+    let mut trials = Trials::new(shrinking, signature.clone(), before);
+    round(&mut trials, &mut held, &DRAWN);
+    round(&mut trials, &mut held, &DRAWN[3..]);
+    reseed::other_seeds(&mut trials, &mut held);
+    reseed::luckier_seed(&mut trials, &mut held);
+    pinning::without_seed(&mut trials, &mut held);
+    let mut minimal = until_nothing_helps(&mut trials, &mut held, &PINNED);
+    for pass in LAST {
+        pass(&mut trials, &mut held);
+    }
+    minimal &= until_nothing_helps(&mut trials, &mut held, &PINNED) && !trials.is_over();
+    let after = Size::of(&held.plan, &held.outcome);
+    let (tries, slips) = trials.finish();
+    Ok(Shrunk { plan: held.plan, outcome: held.outcome, signature, before, after, tries, minimal, slips })
+}
+
+fn round(trials: &mut Trials<'_>, held: &mut Held, passes: &[Pass]) -> bool {
+    passes.iter().fold(false, |helped, pass| pass(trials, held) | helped)
+}
+
+/// Goes round until a whole round has changed nothing; false if the budget ended it.
+fn until_nothing_helps(trials: &mut Trials<'_>, held: &mut Held, passes: &[Pass]) -> bool {
+    while !trials.is_over() {
+        if !round(trials, held, passes) {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,181 @@
+//! Tries plans, on several threads and within a budget, and remembers what it has tried.
+
+use super::{ShrinkProgress, Shrinking, Size};
+use crate::run::run;
+use crate::signature::Signature;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use whitewater_plan::Plan;
+use whitewater_sim::{Outcome, Pin, Step};
+
+/// When shrinking stops by itself.
+pub enum ShrinkBudget<'a> {
+    /// After so many tries.
+    Tries(u64),
+    /// When this says that it is over; asked between tries.
+    Until(&'a (dyn Fn() -> bool + Sync)),
+}
+
+/// Another failure that came up.
+#[derive(Clone, Debug)]
+pub struct Slip {
+    /// What makes it another one.
+    pub signature: Signature,
+    /// The plan that shows it.
+    pub plan: Plan,
+}
+
+/// Other failures that are kept.
+const SLIPS_MAX: usize = 8;
+
+/// The smallest plan so far, with how it ends.
+pub(super) struct Held {
+    pub(super) plan: Plan,
+    pub(super) outcome: Outcome,
+}
+
+/// Everything that is tried.
+pub(super) struct Trials<'a> {
+    shrinking: &'a Shrinking<'a>,
+    signature: Signature,
+    before: Size,
+    tries: u64,
+    /// Plans that do not fail the same way.
+    refused: BTreeMap<u64, ()>,
+    slips: Vec<Slip>,
+}
+
+impl<'a> Trials<'a> {
+    pub(super) fn new(shrinking: &'a Shrinking<'a>, signature: Signature, before: Size) -> Trials<'a> {
+        Trials { shrinking, signature, before, tries: 0, refused: BTreeMap::new(), slips: Vec::new() }
+    }
+
+    /// Whether the budget is spent.
+    pub(super) fn is_over(&self) -> bool {
+        match self.shrinking.budget {
+            ShrinkBudget::Tries(tries) => self.tries >= tries,
+            ShrinkBudget::Until(over) => over(),
+        }
+    }
+
+    pub(super) fn system(&self) -> &'static dyn whitewater_sim::System {
+        self.shrinking.system
+    }
+
+    /// Records the run of a plan.
+    pub(super) fn recorded(&mut self, plan: &Plan) -> Option<Outcome> {
+        self.tries += 1;
+        run(self.shrinking.system, plan, true).ok()
+    }
+
+    pub(super) fn finish(self) -> (u64, Vec<Slip>) {
+        (self.tries, self.slips)
+    }
+
+    /// Takes the first of several plans that fails the same way. Says its place among them.
+    pub(super) fn first(
+        &mut self,
+        held: &mut Held,
+        candidates: impl IntoIterator<Item = Plan>,
+    ) -> Option<usize> {
+        self.first_if(held, candidates, |_, _| true)
+    }
+
+    /// Takes the first of several plans that fails the same way and whose outcome is welcome.
+    pub(super) fn first_if(
+        &mut self,
+        held: &mut Held,
+        candidates: impl IntoIterator<Item = Plan>,
+        welcome: impl Fn(&Held, &Outcome) -> bool,
+    ) -> Option<usize> {
+        let mut candidates = candidates.into_iter().enumerate();
+        let jobs = self.shrinking.jobs.max(1);
+        while !self.is_over() {
+            let mut batch = Vec::with_capacity(jobs);
+            while batch.len() < jobs {
+                let Some((at, plan)) = candidates.next() else { break };
+                let name = name(&plan);
+                if plan != held.plan && !self.refused.contains_key(&name) {
+                    batch.push((at, name, plan));
+                }
+            }
+            if batch.is_empty() {
+                return None;
+            }
+            let outcomes = self.run_all(&batch);
+            for ((at, name, plan), outcome) in batch.into_iter().zip(outcomes) {
+                self.tries += 1;
+                let signature = outcome.as_ref().and_then(Signature::of);
+                match (outcome, signature) {
+                    (Some(outcome), Some(signature)) if signature == self.signature => {
+                        if welcome(held, &outcome) {
+                            *held = Held { plan, outcome };
+                            self.tell(held);
+                            return Some(at);
+                        }
+                    }
+                    (_, signature) => {
+                        self.refused.insert(name, ());
+                        self.slipped(signature, plan);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn run_all(&self, batch: &[(usize, u64, Plan)]) -> Vec<Option<Outcome>> {
+        let system = self.shrinking.system;
+        // What the framework itself cannot run is no smaller failure.
+        let one = |plan: &Plan| {
+            catch_unwind(AssertUnwindSafe(|| run(system, plan, false).ok())).unwrap_or_default()
+        };
+        if let [(_, _, plan)] = batch {
+            return vec![one(plan)];
+        }
+        thread::scope(|scope| {
+            let started: Vec<_> = batch.iter().map(|(_, _, plan)| scope.spawn(move || one(plan))).collect();
+            started.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
+        })
+    }
+
+    fn slipped(&mut self, signature: Option<Signature>, plan: Plan) {
+        let Some(signature) = signature else { return };
+        let known = self.slips.iter().any(|slip| slip.signature == signature);
+        if !known && self.slips.len() < SLIPS_MAX {
+            self.slips.push(Slip { signature, plan });
+        }
+    }
+
+    fn tell(&self, held: &Held) {
+        let now = Size::of(&held.plan, &held.outcome);
+        (self.shrinking.watch)(&ShrinkProgress { tries: self.tries, before: self.before, now });
+    }
+}
+
+/// A plan with other steps.
+pub(super) fn with_steps(plan: &Plan, steps: Vec<Step>) -> Plan {
+    let mut plan = plan.clone();
+    plan.script.steps = steps;
+    plan
+}
+
+/// A plan with other pins.
+pub(super) fn with_pins(plan: &Plan, pins: Vec<Pin>) -> Plan {
+    let mut plan = plan.clone();
+    plan.script.pins = pins;
+    plan
+}
+
+/// A plan with one thing changed.
+pub(super) fn changed(plan: &Plan, change: impl FnOnce(&mut Plan)) -> Plan {
+    let mut plan = plan.clone();
+    change(&mut plan);
+    plan
+}
+
+/// A number that stands for a plan.
+fn name(plan: &Plan) -> u64 {
+    whitewater_sim::draw::name_hash(&plan.to_json())
+}

@@ -1,0 +1,121 @@
+//! Calmer settings: no trouble with links and disks, options as usual, pins with round values.
+
+use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
+use super::trials::{Held, Trials, changed};
+use whitewater_sim::{Decision, Fate, Network, Ratio, Shape, Span};
+
+const MILLI: u64 = 1_000_000;
+
+/// Takes loss, copies and overtaking away.
+pub(super) fn calmer_links(trials: &mut Trials<'_>, held: &mut Held) -> bool {
+    let mut helped = false;
+    type Calm = fn(&mut Network);
+    let all: Calm = |network| {
+        let (delay_low, delay_high) = (network.delay_low, network.delay_high);
+        *network = Network { delay_low, delay_high, ..network.without_chance() };
+    };
+    let each: [Calm; 7] = [
+        all,
+        |network| network.shape = Shape::Uniform,
+        |network| network.corrupt = Ratio::NEVER,
+        |network| network.misdeliver = Ratio::NEVER,
+        |network| network.loss = Ratio::NEVER,
+        |network| network.duplicate = Ratio::NEVER,
+        |network| (network.reorder, network.reorder_window) = (Ratio::NEVER, Span::ZERO),
+    ];
+    for calm in each {
+        let candidate = changed(&held.plan, |plan| calm(&mut plan.script.network));
+        helped |= trials.first(held, [candidate]).is_some();
+    }
+    helped
+}
+
+/// Takes trouble with disks away, all at once and each by itself.
+pub(super) fn calmer_disks(trials: &mut Trials<'_>, held: &mut Held) -> bool {
+    let all = changed(&held.plan, |plan| {
+        for trouble in disk_troubles(plan) {
+            calm_disk(plan, trouble);
+        }
+    });
+    let mut helped = trials.first(held, [all]).is_some();
+    for trouble in disk_troubles(&held.plan) {
+        let candidate = changed(&held.plan, |plan| calm_disk(plan, trouble));
+        helped |= trials.first(held, [candidate]).is_some();
+    }
+    helped
+}
+
+/// Gives options their usual values, all at once and each by itself.
+pub(super) fn usual_options(trials: &mut Trials<'_>, held: &mut Held) -> bool {
+    let system = trials.system();
+    let unusual = unusual_options(&held.plan, system);
+    if unusual.is_empty() {
+        return false;
+    }
+    let all = changed(&held.plan, |plan| {
+        for name in &unusual {
+            set_option(plan, system, name);
+        }
+    });
+    let mut helped = trials.first(held, [all]).is_some();
+    for name in unusual_options(&held.plan, system) {
+        let candidate = changed(&held.plan, |plan| set_option(plan, system, &name));
+        helped |= trials.first(held, [candidate]).is_some();
+    }
+    helped
+}
+
+/// Gives pins rounder values: whole milliseconds, and no copy.
+pub(super) fn rounder_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
+    let mut helped = false;
+    for at in 0..held.plan.script.pins.len() {
+        let plan = held.plan.clone();
+        let simpler = simpler(&plan.script.pins[at].decision);
+        let candidates = simpler
+            .into_iter()
+            .map(|decision| changed(&plan, |plan| plan.script.pins[at].decision = decision));
+        helped |= trials.first(held, candidates).is_some();
+    }
+    helped
+}
+
+fn simpler(decision: &Decision) -> Vec<Decision> {
+    let round = |span: Span| {
+        let units = [10 * MILLI, MILLI].into_iter().filter(move |unit| !span.nanos().is_multiple_of(*unit));
+        let up = units.clone().map(move |unit| span.nanos().div_ceil(unit) * unit);
+        let down = units.map(move |unit| span.nanos() / unit * unit).filter(|&nanos| nanos > 0);
+        // A longer way stays as far from the usual one as it was; only ever fewer digits.
+        up.chain(down).map(Span::from_nanos).filter(move |other| digits(*other) < digits(span))
+    };
+    match decision {
+        Decision::Message { fate: Fate::Arrives { after, again, at }, .. } => {
+            let with = |after, again| {
+                let mut simpler = decision.clone();
+                if let Decision::Message { fate, .. } = &mut simpler {
+                    *fate = Fate::Arrives { after, again, at: *at };
+                }
+                simpler
+            };
+            let once = again.map(|_| with(*after, None));
+            let copies = again.iter().copied().flat_map(round).map(|again| with(*after, Some(again)));
+            let rounds = round(*after).map(|after| with(after, *again));
+            once.into_iter().chain(copies).chain(rounds).collect()
+        }
+        Decision::Timer { span, .. } => {
+            let with = |span| {
+                let mut simpler = decision.clone();
+                if let Decision::Timer { span: of, .. } = &mut simpler {
+                    *of = span;
+                }
+                simpler
+            };
+            round(*span).map(with).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Digits of a time before the zeros at its end.
+fn digits(span: Span) -> usize {
+    span.nanos().to_string().trim_end_matches('0').len()
+}

@@ -1,0 +1,284 @@
+//! A node that is a process of its own: hands each input over, and does what comes back.
+
+use crate::guest::{Guest, Trouble, clipped};
+use crate::manners::Manners;
+use crate::words::{Alarm, Said};
+use serde_json::{Value, json};
+use std::fmt;
+use whitewater_sim::draw::name_hash;
+use whitewater_sim::{
+    Boot, DiskError, Effects, Input, Kind, LocalTime, Node, NodeId, OpId, Role, Span, Sync,
+};
+use whitewater_store::{Answer, Command, Operation, Reply};
+
+type Hands<'a> = Effects<'a, ExecNode>;
+
+/// Requests a guest may make within one input.
+const REQUESTS_MAX: u32 = 10_000;
+
+/// A node.
+pub struct ExecNode {
+    guest: Result<Guest, Trouble>,
+    manners: &'static Manners,
+    role: Role,
+    term: u64,
+    state: String,
+}
+
+impl ExecNode {
+    /// What is wrong with its process.
+    pub(crate) fn trouble(&self) -> Option<&Trouble> {
+        self.guest.as_ref().err()
+    }
+
+    /// The term it says it is in.
+    pub(crate) fn term(&self) -> u64 {
+        self.term
+    }
+
+    /// Hands over an input and does what comes back; what goes wrong stays.
+    fn talk(&mut self, input: &Value, fx: &mut Hands<'_>) {
+        let talked = match &mut self.guest {
+            Ok(guest) => converse(guest, input, fx).and_then(|answer| self.obey(&answer, fx)),
+            Err(_) => return,
+        };
+        if let Err(trouble) = talked {
+            fx.note(format_args!("{trouble}"));
+            self.guest = Err(trouble);
+        }
+    }
+
+    fn obey(&mut self, answer: &Value, fx: &mut Hands<'_>) -> Result<(), Trouble> {
+        let effects =
+            answer["effects"].as_array().ok_or_else(|| babble("there is no list `effects`", answer))?;
+        for effect in effects {
+            self.act(effect, fx)?;
+        }
+        if let Some(role) = answer.get("role") {
+            self.role = role_of(role.as_str().unwrap_or_default()).ok_or_else(|| babble("no role", role))?;
+        }
+        if let Some(term) = answer.get("term") {
+            self.term = term.as_u64().ok_or_else(|| babble("no term", term))?;
+        }
+        if let Some(state) = answer.get("state") {
+            self.state = state.as_str().map_or_else(|| state.to_string(), str::to_owned);
+        }
+        Ok(())
+    }
+
+    fn act(&self, effect: &Value, fx: &mut Hands<'_>) -> Result<(), Trouble> {
+        let wrong = |what: &str| babble(what, effect);
+        let fields = effect.as_object().filter(|fields| fields.len() == 1);
+        let (name, what) =
+            fields.and_then(|fields| fields.iter().next()).ok_or_else(|| wrong("no effect"))?;
+        match name.as_str() {
+            "send" => {
+                let to = what["to"].as_str().and_then(|to| to.parse::<NodeId>().ok());
+                let to = to.filter(|to| to.is_server()).ok_or_else(|| wrong("no receiver"))?;
+                let kind =
+                    position(self.manners.messages, &what["kind"]).ok_or_else(|| wrong("no such kind"))?;
+                let kind = Kind { code: kind as u8, name: self.manners.messages[kind] };
+                let term = what.get("term").and_then(Value::as_u64);
+                fx.send(to, Said { kind, term, body: what["body"].to_string().into() });
+            }
+            "timer" => {
+                let timer = self.timer(&what["name"]).ok_or_else(|| wrong("no such timer"))?;
+                let millis = |name: &str| what[name].as_u64().map(Span::from_millis);
+                match (millis("low_ms"), millis("high_ms")) {
+                    (Some(low), Some(high)) if low <= high => fx.set_timer(timer, low, high),
+                    _ => return Err(wrong("no range of time")),
+                }
+            }
+            "cancel" => fx.cancel_timer(self.timer(what).ok_or_else(|| wrong("no such timer"))?),
+            "reply" => {
+                let op = what["op"].as_u64().ok_or_else(|| wrong("no operation"))?;
+                let reply = match (what["result"].as_str(), what.get("value")) {
+                    (Some("ok"), None) => Reply::Done(Answer::Written),
+                    (Some("ok"), Some(Value::Null)) => Reply::Done(Answer::Value(None)),
+                    (Some("ok"), Some(Value::String(text))) => {
+                        Reply::Done(Answer::Value(Some(text.as_str().into())))
+                    }
+                    (Some("differs"), None) => Reply::Done(Answer::Differs),
+                    (Some("refused"), None) => Reply::Refused,
+                    (Some("unknown"), None) => Reply::Unknown,
+                    _ => return Err(wrong("no result")),
+                };
+                fx.reply(OpId(op as u32), reply);
+            }
+            "mark" => {
+                let mark = position(self.manners.marks, what).ok_or_else(|| wrong("no such mark"))?;
+                fx.mark(self.manners.marks[mark]);
+            }
+            "note" => fx.note(format_args!("{}", what.as_str().unwrap_or_default())),
+            _ => return Err(wrong("no such effect")),
+        }
+        Ok(())
+    }
+
+    fn timer(&self, name: &Value) -> Option<Alarm> {
+        let place = position(self.manners.timers, name)?;
+        Some(Alarm { code: place as u32, name: self.manners.timers[place] })
+    }
+}
+
+/// Hands over an input, answers what is asked meanwhile, and gives the effects.
+fn converse(guest: &mut Guest, input: &Value, fx: &mut Hands<'_>) -> Result<Value, Trouble> {
+    guest.say(input)?;
+    for _ in 0..REQUESTS_MAX {
+        let line = guest.hear()?;
+        if line.get("effects").is_some() {
+            return Ok(line);
+        }
+        let answer = serve(&line, fx)?;
+        guest.say(&answer)?;
+    }
+    Err(Trouble::Babbles(format!("it asks for more than {REQUESTS_MAX} things within one input")))
+}
+
+/// Does what a guest asks for while it handles an input: chance and its disk.
+fn serve(request: &Value, fx: &mut Hands<'_>) -> Result<Value, Trouble> {
+    let wrong = |what: &str| babble(what, request);
+    let file = |fx: &mut Hands<'_>| {
+        let name = request["file"].as_str().ok_or_else(|| wrong("no file"))?;
+        Ok(fx.disk().open(name))
+    };
+    Ok(match request["ask"].as_str() {
+        Some("draw") => match (request["site"].as_str(), request["low"].as_u64(), request["high"].as_u64()) {
+            (Some(site), Some(low), Some(high)) if low <= high => {
+                json!({ "value": fx.draw(name_hash(site), low, high) })
+            }
+            _ => return Err(wrong("no site and range")),
+        },
+        Some("append") => {
+            let text = request["text"].as_str().ok_or_else(|| wrong("no text"))?;
+            let file = file(fx)?;
+            said(fx.disk().append(file, text.as_bytes()))
+        }
+        Some("truncate") => {
+            let length = request["length"].as_u64().ok_or_else(|| wrong("no length"))?;
+            let file = file(fx)?;
+            said(fx.disk().truncate(file, length as usize))
+        }
+        Some("sync") => {
+            let file = file(fx)?;
+            match fx.disk().sync(file) {
+                Ok(Sync::Done) => json!({ "ok": true }),
+                Ok(Sync::Pending(_)) => return Err(wrong("its disk takes its time")),
+                Err(error) => said(Err(error)),
+            }
+        }
+        Some("read") => {
+            let file = file(fx)?;
+            json!({ "text": String::from_utf8_lossy(fx.disk().read(file)) })
+        }
+        _ => return Err(wrong("neither effects nor a request")),
+    })
+}
+
+fn said(done: Result<(), DiskError>) -> Value {
+    match done {
+        Ok(()) => json!({ "ok": true }),
+        Err(error) => json!({ "ok": false, "error": error.to_string() }),
+    }
+}
+
+fn babble(what: &str, value: &Value) -> Trouble {
+    Trouble::Babbles(format!("{what} in `{}`", clipped(&value.to_string())))
+}
+
+fn position(names: &[&str], name: &Value) -> Option<usize> {
+    names.iter().position(|known| Some(*known) == name.as_str())
+}
+
+fn role_of(name: &str) -> Option<Role> {
+    Some(match name {
+        "none" => Role::None,
+        "follower" => Role::Follower,
+        "candidate" => Role::Candidate,
+        "leader" => Role::Leader,
+        _ => return None,
+    })
+}
+
+/// An operation as a guest gets it.
+fn operation(command: &Command) -> Option<Value> {
+    let (Command::Operate(operation) | Command::Insist(operation)) = command else { return None };
+    Some(match operation {
+        Operation::Put(key, value) => json!({ "verb": "put", "key": **key, "value": **value }),
+        Operation::Append(key, value) => json!({ "verb": "append", "key": **key, "value": **value }),
+        Operation::Get(key) => json!({ "verb": "get", "key": **key }),
+        Operation::CompareAndSet(key, old, new) => {
+            json!({ "verb": "cas", "key": **key, "old": **old, "value": **new })
+        }
+    })
+}
+
+impl Node for ExecNode {
+    type Message = Said;
+    type Timer = Alarm;
+    type Command = Command;
+    type Reply = Reply;
+    type View = ExecNode;
+    type Options = &'static Manners;
+
+    fn boot(boot: &Boot<'_, &'static Manners>, fx: &mut Hands<'_>) -> ExecNode {
+        let manners = *boot.options;
+        let guest = Guest::start(&manners.command, manners.patience);
+        let mut node = ExecNode { guest, manners, role: Role::None, term: 0, state: String::new() };
+        let input = json!({
+            "input": "boot",
+            "now_ns": boot.now.nanos(),
+            "id": boot.id.to_string(),
+            "servers": boot.servers,
+            "start": boot.incarnation,
+        });
+        node.talk(&input, fx);
+        node
+    }
+
+    fn handle(&mut self, now: LocalTime, input: Input<ExecNode>, fx: &mut Hands<'_>) {
+        let now_ns = now.nanos();
+        let input = match input {
+            Input::Deliver { from, message } => {
+                let body: Value =
+                    serde_json::from_str(&message.body).expect("it was written by the same library");
+                json!({
+                    "input": "message",
+                    "now_ns": now_ns,
+                    "from": from.to_string(),
+                    "kind": message.kind.name,
+                    "term": message.term,
+                    "body": body,
+                })
+            }
+            Input::Timeout(timer) => json!({ "input": "timer", "now_ns": now_ns, "name": timer.name }),
+            Input::Command { op, command } => match operation(&command) {
+                Some(operation) => {
+                    json!({ "input": "operation", "now_ns": now_ns, "op": op.0, "operation": operation })
+                }
+                None => return fx.reply(op, Reply::Declined),
+            },
+            Input::Synced(_) | Input::SyncFailed(_) => return,
+        };
+        self.talk(&input, fx);
+    }
+
+    fn view(&self) -> &ExecNode {
+        self
+    }
+
+    fn role(&self) -> Role {
+        self.role
+    }
+
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.trouble() {
+            Some(trouble) => write!(f, "{trouble}"),
+            None => f.write_str(&self.state),
+        }
+    }
+
+    fn parse_command(text: &str) -> Result<Command, String> {
+        whitewater_store::parse(text)
+    }
+}

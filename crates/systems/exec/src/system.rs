@@ -1,0 +1,154 @@
+//! A guest as a system: what it says of itself when it is asked, and the rules over what it does.
+
+use crate::guest::RULES;
+use crate::manners::{Manners, ask};
+use crate::node::ExecNode;
+use whitewater_check::ClientRules;
+use whitewater_sim::{
+    Cluster, Draw, Effect, Figures, Monitor, NodeId, OptionSpec, Options, Outcome, Progress, Role, Script,
+    Seen, System, Target, Time, Timing, Violation, What, World,
+};
+use whitewater_store::Clients;
+
+/// What stands before the command in the name of such a system.
+pub const PREFIX: &str = "exec:";
+
+const ONE_LEADER: (&str, &str) = ("election-safety", "There is at most one leader in a term.");
+
+/// The system of a command.
+pub struct Exec {
+    name: &'static str,
+    manners: &'static Manners,
+}
+
+impl Exec {
+    /// Starts the command once to ask it for its manners. `name` is `exec:` with the command behind it; the system lives as
+    /// long as the process.
+    ///
+    /// # Errors
+    /// The command cannot be started, or does not answer as the protocol says.
+    pub fn make(name: &str) -> Result<&'static dyn System, String> {
+        let command = name.strip_prefix(PREFIX).unwrap_or(name).trim();
+        let manners = ask(command).map_err(|trouble| format!("{PREFIX}{command}: {trouble}"))?;
+        let system = Exec { name: Box::leak(name.into()), manners: Box::leak(Box::new(manners)) };
+        Ok(Box::leak(Box::new(system)))
+    }
+}
+
+impl System for Exec {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> &'static str {
+        "A system in any language: one process per node, spoken to in lines of JSON."
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        &[]
+    }
+
+    fn rules(&self) -> Vec<(&'static str, &'static str)> {
+        let mut rules = RULES.to_vec();
+        rules.push(ONE_LEADER);
+        rules.extend(ClientRules::rules());
+        rules
+    }
+
+    fn marks(&self) -> &'static [&'static str] {
+        self.manners.marks
+    }
+
+    fn timing(&self, _: &Options) -> Timing {
+        let timeout = self.manners.timeout;
+        Timing { election_low: timeout, election_high: timeout.times(2), heartbeat: timeout.part(4) }
+    }
+
+    fn draw_operation(&self, draw: &mut Draw, number: u32, script: &Script, _: &Options) -> (Target, String) {
+        let server = draw.below(script.servers as u64) as usize;
+        let target = if self.manners.led { Target::Leader } else { Target::Node(NodeId::server(server)) };
+        // Keys are used in one way each: lists grow, registers are replaced.
+        let register = draw.within(1, 2);
+        let verbs = &self.manners.verbs;
+        let verb = if verbs.is_empty() { "get" } else { draw.pick(verbs).as_str() };
+        let grown = verbs.iter().any(|verb| verb == "append");
+        let text = match verb {
+            "put" => format!("put r{register} v{number}"),
+            "append" => format!("append a{register} v{number}"),
+            "cas" => {
+                let old = number - draw.within(0, u64::from(number.min(12))) as u32;
+                format!("cas r{register} v{old} v{number}")
+            }
+            _ if grown && draw.chance(1, 2) => format!("get a{register}"),
+            _ => format!("get r{register}"),
+        };
+        (target, text)
+    }
+
+    fn check_operation(&self, text: &str) -> Result<(), String> {
+        whitewater_store::parse(text).map(drop)
+    }
+
+    fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (self.manners.messages, self.manners.timers)
+    }
+
+    fn run(&self, script: &Script, _: &Options, record: bool) -> Result<Outcome, String> {
+        Ok(World::<ExecNode, _>::new(script, self.manners, Watch::new(script), record)?.run())
+    }
+}
+
+/// Watches a run.
+struct Watch {
+    clients: Clients,
+    /// Terms in which somebody led, with whom.
+    led: std::collections::BTreeMap<u64, NodeId>,
+}
+
+impl Watch {
+    fn new(_: &Script) -> Watch {
+        Watch { clients: Clients::new(), led: std::collections::BTreeMap::new() }
+    }
+}
+
+fn broken((rule, claim): (&'static str, &'static str), message: String, node: NodeId) -> Violation {
+    Violation { rule, claim, message, node: Some(node), peer: None }
+}
+
+impl Monitor<ExecNode> for Watch {
+    fn observe(&mut self, seen: &Seen<'_, ExecNode>, cluster: &Cluster<ExecNode>) -> Result<(), Violation> {
+        if let What::Commanded { op, command } = seen.what {
+            self.clients.asked(op, command);
+        }
+        for effect in seen.effects {
+            if let Effect::Reply { op, reply } = effect {
+                self.clients.told(*op, reply)?;
+            }
+        }
+        let Some(node) = cluster.view(seen.node).filter(|_| !seen.died) else { return Ok(()) };
+        if let Some(trouble) = node.trouble() {
+            return Err(broken(
+                trouble.rule(),
+                format!("the process of {}: {trouble}", seen.node),
+                seen.node,
+            ));
+        }
+        if cluster.role(seen.node) == Some(Role::Leader) && node.term() > 0 {
+            let leader = *self.led.entry(node.term()).or_insert(seen.node);
+            if leader != seen.node {
+                let term = node.term();
+                let message = format!("{} leads term {term}, in which {leader} has led", seen.node);
+                return Err(broken(ONE_LEADER, message, seen.node));
+            }
+        }
+        Ok(())
+    }
+
+    fn owed(&mut self, _: Time, _: &Cluster<ExecNode>) -> Progress {
+        Progress::Done
+    }
+
+    fn figures(&self) -> Figures {
+        Figures { acknowledged_writes: self.clients.acknowledged(), ..Figures::default() }
+    }
+}

@@ -1,0 +1,36 @@
+//! A replicated key-value store around any Raft: the adapter of somebody else's Raft brings the Raft alone.
+//!
+//! Implement [`Core`] for it - what comes in, what it wants stored and sent, what it shows of itself - and [`Store`] makes a
+//! system of it: clients that retry, a durable log with snapshots on simulated disks, every rule over logs, elections and
+//! clients, and the progress that is owed. The commands are those of the project's own store, so that both can run one plan.
+
+mod client;
+mod command;
+pub mod core;
+mod log;
+mod machine;
+mod marks;
+mod message;
+mod monitor;
+mod node;
+pub mod options;
+mod owing;
+mod request;
+mod server;
+mod system;
+mod timer;
+mod view;
+
+pub use client::Client;
+pub use command::{Answer, Change, Command, Operation, Reply, Text, parse};
+pub use core::{Core, Entry, HardState, REQUEST, Seat, Snapshot, Todo, number_of, server_of};
+pub use log::Log;
+pub use machine::sum_of;
+pub use message::{Content, Outcome, StoreMessage};
+pub use monitor::{Clients, StoreMonitor};
+pub use node::StoreNode;
+pub use options::Settings;
+pub use request::word_of;
+pub use server::Server;
+pub use system::Store;
+pub use timer::StoreTimer;

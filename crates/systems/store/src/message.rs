@@ -1,0 +1,165 @@
+//! What servers and clients send each other: messages of the core, requests and responses.
+
+use crate::command::Answer;
+use crate::request::word_of;
+use std::fmt;
+use std::sync::Arc;
+use whitewater_sim::{Digest, Digester, Draw, Kind, Message, NodeId};
+
+/// A message.
+#[derive(Clone, Debug)]
+pub enum StoreMessage<M> {
+    /// A message of the core.
+    Core(M),
+    /// A client asks for an operation.
+    Request {
+        /// Number of the attempt, counted over all requests of the client.
+        attempt: u64,
+        /// The operation, as an entry of the log.
+        body: Arc<[u8]>,
+    },
+    /// A server answers.
+    Response {
+        /// The attempt that is answered.
+        attempt: u64,
+        /// The answer.
+        outcome: Outcome,
+    },
+    /// A snapshot has come.
+    Arrived {
+        /// The index it reaches to.
+        index: u64,
+    },
+}
+
+/// What came of an attempt at a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was carried out.
+    Done(Answer),
+    /// The server did not take it on: nothing will come of this attempt.
+    Refused {
+        /// Who leads, as far as the server knows.
+        leader: Option<NodeId>,
+    },
+}
+
+/// Codes of kinds below this are the core's.
+const OWN_KINDS: u8 = 128;
+
+impl<M> StoreMessage<M> {
+    /// The kinds that are not the core's.
+    pub const KINDS: [&'static str; 3] = ["Request", "Response", "Arrived"];
+}
+
+impl<M: Message + Clone> Message for StoreMessage<M> {
+    #[inline]
+    fn kind(&self) -> Kind {
+        let place = match self {
+            StoreMessage::Core(message) => return message.kind(),
+            StoreMessage::Request { .. } => 0,
+            StoreMessage::Response { .. } => 1,
+            StoreMessage::Arrived { .. } => 2,
+        };
+        Kind { code: OWN_KINDS + place, name: Self::KINDS[usize::from(place)] }
+    }
+
+    #[inline]
+    fn key(&self) -> u64 {
+        match self {
+            StoreMessage::Core(message) => message.key(),
+            StoreMessage::Request { attempt, .. } | StoreMessage::Response { attempt, .. } => *attempt,
+            StoreMessage::Arrived { index } => *index,
+        }
+    }
+
+    fn term(&self) -> Option<u64> {
+        if let StoreMessage::Core(message) = self { message.term() } else { None }
+    }
+
+    fn size_bytes(&self) -> u32 {
+        match self {
+            StoreMessage::Core(message) => message.size_bytes(),
+            StoreMessage::Request { body, .. } => 16 + body.len() as u32,
+            StoreMessage::Response { .. } | StoreMessage::Arrived { .. } => 32,
+        }
+    }
+
+    fn duplicate(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn corrupt(&mut self, draw: &mut Draw) -> bool {
+        if let StoreMessage::Core(message) = self { message.corrupt(draw) } else { false }
+    }
+}
+
+impl<M: Digest> Digest for StoreMessage<M> {
+    #[inline]
+    fn digest(&self, digester: &mut Digester) {
+        match self {
+            StoreMessage::Core(message) => message.digest(digester),
+            StoreMessage::Request { attempt, body } => {
+                digester.word(*attempt);
+                digester.word(word_of(body));
+            }
+            StoreMessage::Response { attempt, outcome } => {
+                digester.word(*attempt);
+                outcome.digest(digester);
+            }
+            StoreMessage::Arrived { index } => digester.word(*index),
+        }
+    }
+}
+
+impl Digest for Outcome {
+    fn digest(&self, digester: &mut Digester) {
+        match self {
+            Outcome::Done(answer) => answer.digest(digester),
+            Outcome::Refused { leader } => {
+                digester.word(8 + leader.map_or(0, |node| node.index() as u64 + 1))
+            }
+        }
+    }
+}
+
+impl<M: fmt::Display> fmt::Display for StoreMessage<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreMessage::Core(message) => message.fmt(f),
+            StoreMessage::Request { attempt, body } => write!(f, "Request #{attempt} {}", Content(body)),
+            StoreMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
+            StoreMessage::Arrived { index } => write!(f, "Arrived Snapshot:{index}"),
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Done(answer) => answer.fmt(f),
+            Outcome::Refused { leader: Some(leader) } => write!(f, "refused, {leader} leads"),
+            Outcome::Refused { leader: None } => f.write_str("refused, no leader"),
+        }
+    }
+}
+
+/// The request in an entry, with its author, for people: `c1#3 put a x`.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'a>(pub &'a [u8]);
+
+impl fmt::Display for Content<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use crate::request::{Request, Verb, decode};
+        let Some(Request { author, number, key, verb }) = decode(self.0) else { return Ok(()) };
+        let text = String::from_utf8_lossy;
+        let key = text(key);
+        write!(f, "{author}#{number} ")?;
+        match verb {
+            Verb::Put(value) => write!(f, "put {key} {}", text(value)),
+            Verb::Append(value) => write!(f, "append {key} {}", text(value)),
+            Verb::Get => write!(f, "get {key}"),
+            Verb::CompareAndSet { old, new } => write!(f, "cas {key} {} {}", text(old), text(new)),
+        }
+    }
+}

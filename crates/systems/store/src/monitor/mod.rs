@@ -1,0 +1,118 @@
+//! The rules over a run: safety after every step, clients, and what is owed when faults are over.
+
+mod clients;
+mod settling;
+
+use crate::core::Core;
+use crate::message::StoreMessage;
+use crate::node::StoreNode;
+use crate::options::Settings;
+pub use clients::Clients;
+use settling::Settling;
+use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Stimulus};
+use whitewater_sim::{
+    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, Script, Seen, Span, Time, Violation, What,
+};
+
+/// Watches a run.
+pub struct StoreMonitor {
+    rules: RaftRules,
+    clients: Clients,
+    settling: Settling,
+    figures: Figures,
+}
+
+impl StoreMonitor {
+    /// Watches a run of this script.
+    pub fn new(script: &Script, settings: &Settings) -> StoreMonitor {
+        StoreMonitor {
+            rules: RaftRules::new(script.servers),
+            clients: Clients::new(),
+            settling: Settling::new(script, settings),
+            figures: Figures::default(),
+        }
+    }
+
+    /// Name and claim of each rule.
+    pub fn rules() -> Vec<(&'static str, &'static str)> {
+        let mut rules = RaftRules::rules();
+        rules.extend(ClientRules::rules());
+        rules.extend(PROGRESS_RULES);
+        rules
+    }
+
+    #[inline]
+    fn follow_clients<C: Core>(&mut self, seen: &Seen<'_, StoreNode<C>>) -> Result<(), Violation> {
+        if let What::Commanded { op, command } = seen.what {
+            self.clients.asked(op, command);
+            self.settling.asked(op, command, &mut self.clients);
+        }
+        for effect in seen.effects {
+            if let Effect::Reply { op, reply } = effect {
+                self.settling.told(*op, reply);
+                self.clients.told(*op, reply)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
+    #[inline]
+    fn observe(
+        &mut self,
+        seen: &Seen<'_, StoreNode<C>>,
+        cluster: &Cluster<StoreNode<C>>,
+    ) -> Result<(), Violation> {
+        if !seen.node.is_server() {
+            return self.follow_clients(seen);
+        }
+        let stimulus = match seen.what {
+            What::Crashed => {
+                self.rules.crashed(seen.node);
+                return Ok(());
+            }
+            What::Booted => Stimulus::Booted,
+            What::Delivered { from, .. } => Stimulus::Delivered(from),
+            _ => Stimulus::Other,
+        };
+        self.follow_clients(seen)?;
+        let said = seen.effects.iter().filter_map(|effect| match effect {
+            Effect::Send { to, message: StoreMessage::Core(message) } if *to != seen.node => {
+                Some(C::spoken(*to, message))
+            }
+            _ => None,
+        });
+        if seen.died {
+            // Its view says that things are durable which are not; only what it sent counts.
+            return self.rules.died(seen.node, said);
+        }
+        match cluster.view(seen.node).and_then(StoreNode::server) {
+            Some(view) => self.rules.observe(seen.node, stimulus, view, said),
+            None => Ok(()),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        phase: Phase,
+        _now: Time,
+        cluster: &Cluster<StoreNode<C>>,
+        inject: &mut Vec<(NodeId, crate::command::Command)>,
+    ) {
+        self.settling.begin(phase, cluster, &self.rules, &self.clients, inject);
+        self.figures.not_owed += u64::from(self.settling.owes_nothing());
+    }
+
+    fn allowance(&self) -> Span {
+        self.settling.allowance()
+    }
+
+    fn owed(&mut self, _now: Time, cluster: &Cluster<StoreNode<C>>) -> Progress {
+        self.settling.progress(&self.rules, cluster)
+    }
+
+    fn figures(&self) -> Figures {
+        Figures { acknowledged_writes: self.clients.acknowledged(), ..self.figures }
+    }
+}

@@ -1,0 +1,143 @@
+//! What is owed when faults are over: a leader, equal logs, answers, a fresh write and read, and all that was written.
+
+use super::clients::Clients;
+use crate::command::{Command, Operation, Reply, Text};
+use crate::core::Core;
+use crate::node::StoreNode;
+use crate::options::Settings;
+use whitewater_check::{Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain};
+use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Span};
+
+/// The key of fresh operations. No script can name it, as it holds a blank.
+const FRESH_KEY: &str = "fresh key";
+
+/// Entries that one request may add: an attempt that waits too long is followed by another.
+const ENTRIES_PER_REQUEST: u64 = 4;
+
+/// The progress of one phase of settling.
+pub(super) struct Settling {
+    obstructions: Obstructions,
+    ground: Ground,
+    phase: Phase,
+    settlement: Option<Settlement>,
+    /// Clients that reach all of those who owe.
+    served: Vec<NodeId>,
+    write: Option<OpId>,
+    read: Option<OpId>,
+    service: Service,
+}
+
+impl Settling {
+    pub(super) fn new(script: &Script, settings: &Settings) -> Settling {
+        let delay_high = script.network.delay_high.min(script.settle.delay_high);
+        Settling {
+            obstructions: Obstructions::of(script),
+            ground: Ground {
+                pre_vote: settings.pre_vote,
+                check_quorum: settings.check_quorum,
+                timing: settings.timing(),
+                // The answer waits for a sync, and for one that was asked for before.
+                round_trip: delay_high.times(2) + script.disk.high.times(2),
+                limit: script.settle.limit,
+                entries_per_round_trip: settings.entries_per_append(),
+            },
+            phase: Phase::Faults,
+            settlement: None,
+            served: Vec::new(),
+            write: None,
+            read: None,
+            service: Service::default(),
+        }
+    }
+
+    /// A phase begins: decides what is owed and asks for something new, and at the very end for everything there is.
+    pub(super) fn begin<C: Core>(
+        &mut self,
+        phase: Phase,
+        cluster: &Cluster<StoreNode<C>>,
+        rules: &RaftRules,
+        clients: &Clients,
+        inject: &mut Vec<(NodeId, Command)>,
+    ) {
+        self.phase = phase;
+        let mut terrain = Terrain::of(cluster, &self.obstructions, |_| true);
+        let asking = cluster.clients().filter_map(|client| cluster.view(client)?.client());
+        let requests: usize = asking.map(|client| client.open_requests()).sum();
+        terrain.expect(requests as u64 * ENTRIES_PER_REQUEST);
+        let settlement = Settlement::begin(&self.ground, terrain, rules);
+        self.served = match settlement.owed() {
+            Owed::Progress { core, .. } => {
+                cluster.clients().filter(|&client| self.reaches(cluster, client, &core.members)).collect()
+            }
+            Owed::Nothing(_) => Vec::new(),
+        };
+        self.settlement = Some(settlement);
+        (self.write, self.read, self.service) = (None, None, Service::default());
+        let Some(&first) = self.served.first() else { return };
+        let key = Text::from(FRESH_KEY);
+        let value = Text::from(if phase == Phase::Cycled { "f2" } else { "f1" });
+        inject.push((first, Command::Insist(Operation::Append(key.clone(), value))));
+        inject.push((first, Command::Insist(Operation::Get(key))));
+        (self.service.fresh_write, self.service.fresh_read) = (Served::Waiting, Served::Waiting);
+        if phase == Phase::Cycled {
+            let readers = self.served.iter().cycle().skip(1);
+            let keys = clients.keys().iter().filter(|key| &***key != FRESH_KEY);
+            let read =
+                |(key, reader): (&Text, &NodeId)| (*reader, Command::Insist(Operation::Get(key.clone())));
+            inject.extend(keys.zip(readers).map(read));
+        }
+    }
+
+    /// Whether nothing lies between a client and any of these servers.
+    fn reaches<C: Core>(&self, cluster: &Cluster<StoreNode<C>>, client: NodeId, servers: &[NodeId]) -> bool {
+        let free = |link| cluster.is_open(link) && self.obstructions.is_free(link);
+        let both =
+            |server| free(Link { from: client, to: server }) && free(Link { from: server, to: client });
+        servers.iter().all(|&server| both(server))
+    }
+
+    /// Time beyond the script's limit that this phase may take.
+    pub(super) fn allowance(&self) -> Span {
+        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance)
+    }
+
+    pub(super) fn owes_nothing(&self) -> bool {
+        self.settlement.as_ref().is_some_and(|settlement| settlement.nothing_because().is_some())
+    }
+
+    /// A node is told to do something: since the phase began only what was asked for here.
+    pub(super) fn asked(&mut self, op: OpId, command: &Command, clients: &mut Clients) {
+        let Command::Insist(operation) = command else { return };
+        match (self.phase, operation) {
+            (Phase::Faults, _) => {}
+            (_, Operation::Append(key, _)) if &**key == FRESH_KEY => self.write = Some(op),
+            (_, Operation::Get(key)) if &**key == FRESH_KEY => self.read = Some(op),
+            (Phase::Cycled, Operation::Get(key)) => clients.is_last(op, key),
+            _ => {}
+        }
+    }
+
+    pub(super) fn told(&mut self, op: OpId, reply: &Reply) {
+        let done = matches!(reply, Reply::Done(_));
+        if done && self.write == Some(op) {
+            self.service.fresh_write = Served::Yes;
+        }
+        if done && self.read == Some(op) {
+            self.service.fresh_read = Served::Yes;
+        }
+    }
+
+    /// What is still missing.
+    pub(super) fn progress<C: Core>(
+        &mut self,
+        rules: &RaftRules,
+        cluster: &Cluster<StoreNode<C>>,
+    ) -> Progress {
+        let Some(settlement) = &self.settlement else { return Progress::Done };
+        let busy = |client: &NodeId| {
+            cluster.view(*client).and_then(StoreNode::client).is_some_and(|client| client.open_requests() > 0)
+        };
+        self.service.unanswered = self.served.iter().copied().find(busy);
+        settlement.progress(rules, cluster, &self.service)
+    }
+}

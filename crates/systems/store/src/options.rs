@@ -1,0 +1,209 @@
+//! Options that stores around any Raft have in common, as data and as the settings that cores read.
+
+use whitewater_sim::{OptionSpec, Options, Span, Timing, Values};
+
+const SWITCH: Values = Values::Words(&["on", "off"]);
+
+/// An option that plans draw.
+pub const fn drawn(
+    name: &'static str,
+    values: Values,
+    default: &'static str,
+    about: &'static str,
+) -> OptionSpec {
+    OptionSpec { name, about, values, default, per_node: false, drawn: true }
+}
+
+const fn number(low: u64, high: u64) -> Values {
+    Values::Number { low, high }
+}
+
+/// Time between two ticks.
+pub const TICK: OptionSpec = drawn(
+    "tick",
+    Values::Time { low: Span::from_millis(1), high: Span::from_millis(50) },
+    "10ms",
+    "Time between two ticks of the core.",
+);
+/// Shortest election timeout.
+pub const ELECTION_TICKS: OptionSpec = drawn(
+    "election-ticks",
+    number(5, 20),
+    "10",
+    "Ticks of the shortest election timeout, E; the longest has 2E-1.",
+);
+/// Time between heartbeats.
+pub const HEARTBEAT_TICKS: OptionSpec = drawn(
+    "heartbeat-ticks",
+    number(1, 6),
+    "1",
+    "Ticks between two heartbeats, at most a third of the election timeout.",
+);
+/// Pre-vote.
+pub const PRE_VOTE: OptionSpec =
+    drawn("pre-vote", SWITCH, "on", "Whether a node asks if it could win before it raises its term.");
+/// Check-quorum.
+pub const CHECK_QUORUM: OptionSpec =
+    drawn("check-quorum", SWITCH, "on", "Whether a leader that hears of no majority steps down.");
+/// Size of an append.
+pub const MESSAGE_SIZE: OptionSpec = drawn(
+    "message-size",
+    number(0, 65_536),
+    "65536",
+    "Bytes of entries in one append at most; 0 sends single entries.",
+);
+/// Appends under way.
+pub const IN_FLIGHT: OptionSpec = drawn(
+    "in-flight",
+    number(1, 256),
+    "256",
+    "Appends under way to one follower at most; fewer if they are small.",
+);
+/// Overlapping writes.
+pub const STORAGE: OptionSpec = drawn(
+    "storage",
+    Values::Words(&["overlaps", "waits"]),
+    "overlaps",
+    "Whether a node takes inputs while its disk is at work, or waits.",
+);
+/// Where clients read.
+pub const READ_AT: OptionSpec = drawn(
+    "read-at",
+    Values::Words(&["leader", "any"]),
+    "leader",
+    "Whether clients read at whom they believe to lead or at any server, one after the other.",
+);
+/// Proposals at followers.
+pub const FORWARDING: OptionSpec = drawn(
+    "forwarding",
+    SWITCH,
+    "off",
+    "Whether followers pass proposals on to the leader instead of refusing them.",
+);
+/// Snapshots.
+pub const SNAPSHOT_ENTRIES: OptionSpec = drawn(
+    "snapshot-entries",
+    number(5, 1_000),
+    "1000",
+    "Entries that are applied between two snapshots of the state.",
+);
+/// Entries kept.
+pub const SNAPSHOT_TRAIL: OptionSpec = drawn(
+    "snapshot-trail",
+    number(0, 100),
+    "20",
+    "Entries before a snapshot that are kept for followers that are a little behind.",
+);
+/// Snapshots that take their time.
+pub const SNAPSHOT_REFUSALS: OptionSpec = drawn(
+    "snapshot-refusals",
+    number(0, 3),
+    "0",
+    "How often a snapshot is not ready when it is asked for, before it is.",
+);
+/// Files of the log.
+pub const SEGMENT_BYTES: OptionSpec =
+    drawn("segment-bytes", number(256, 65_536), "65536", "Bytes at which a file of the log is closed.");
+/// Attempts of clients.
+pub const CLIENT_ATTEMPTS: OptionSpec =
+    drawn("client-attempts", number(2, 20), "10", "Attempts of a client at one request before it gives up.");
+
+/// What nodes read from the options. What a core has no option for has the value it would have by default.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Time between two ticks.
+    pub tick: Span,
+    /// Ticks of the shortest election timeout.
+    pub election_ticks: u64,
+    /// Ticks between two heartbeats.
+    pub heartbeat_ticks: u64,
+    /// Ask before standing for election.
+    pub pre_vote: bool,
+    /// Step down without a majority.
+    pub check_quorum: bool,
+    /// Bytes of entries in one append.
+    pub message_size_max_bytes: u64,
+    /// Appends under way to one follower.
+    pub inflight_count_max: u64,
+    /// Take inputs while the disk is at work.
+    pub overlapping: bool,
+    /// Clients read at any server.
+    pub read_at_any: bool,
+    /// Followers pass proposals on.
+    pub forwarding: bool,
+    /// Entries between two snapshots.
+    pub snapshot_entries: u64,
+    /// Entries kept before a snapshot.
+    pub snapshot_trail: u64,
+    /// How often a snapshot is not ready.
+    pub snapshot_refusals: u32,
+    /// Size of a file of the log.
+    pub segment_bytes: usize,
+    /// Attempts at one request.
+    pub client_attempts: u32,
+    /// Everything that was given, for options of the core's own.
+    pub options: Options,
+}
+
+/// More bytes than any entry of the operations that plans draw.
+const ENTRY_BYTES_MAX: u64 = 128;
+
+/// Appends of that size that may be under way on a network that reorders them: a rejection of one that came too early starts
+/// the window over, and where many small ones are needed most of them come too early.
+const fn window_max(message_size_bytes: u64) -> u64 {
+    2 + message_size_bytes / 64
+}
+
+impl Settings {
+    /// Reads the options of a system that has these.
+    pub fn read(options: &Options, specs: &'static [OptionSpec]) -> Settings {
+        let text = |spec: &OptionSpec| match specs.iter().any(|known| known.name == spec.name) {
+            true => options.text(specs, spec.name).to_owned(),
+            false => spec.default.to_owned(),
+        };
+        let number =
+            |spec: &OptionSpec| text(spec).parse::<u64>().expect("values are checked when they are given");
+        let is = |spec: &OptionSpec, word: &str| text(spec) == word;
+        let has = |spec: &OptionSpec| specs.iter().any(|known| known.name == spec.name);
+        let election_ticks = number(&ELECTION_TICKS);
+        let message_size_max_bytes = number(&MESSAGE_SIZE);
+        Settings {
+            tick: whitewater_sim::parse_span(&text(&TICK)).expect("values are checked when they are given"),
+            election_ticks,
+            heartbeat_ticks: number(&HEARTBEAT_TICKS).min(election_ticks / 3).max(1),
+            // Progress that is owed depends on these: what a core cannot do it does not do.
+            pre_vote: has(&PRE_VOTE) && is(&PRE_VOTE, "on"),
+            check_quorum: has(&CHECK_QUORUM) && is(&CHECK_QUORUM, "on"),
+            message_size_max_bytes,
+            inflight_count_max: number(&IN_FLIGHT).min(window_max(message_size_max_bytes)),
+            overlapping: is(&STORAGE, "overlaps"),
+            read_at_any: is(&READ_AT, "any"),
+            forwarding: is(&FORWARDING, "on"),
+            snapshot_entries: number(&SNAPSHOT_ENTRIES),
+            snapshot_trail: number(&SNAPSHOT_TRAIL),
+            snapshot_refusals: number(&SNAPSHOT_REFUSALS) as u32,
+            segment_bytes: number(&SEGMENT_BYTES) as usize,
+            client_attempts: number(&CLIENT_ATTEMPTS) as u32,
+            options: options.clone(),
+        }
+    }
+
+    /// Entries that one append surely has room for.
+    pub(crate) fn entries_per_append(&self) -> u64 {
+        (self.message_size_max_bytes / ENTRY_BYTES_MAX).max(1)
+    }
+
+    /// The shortest election timeout, E.
+    pub fn election_timeout(&self) -> Span {
+        self.tick.times(self.election_ticks)
+    }
+
+    /// Times that plans are made to fit.
+    pub fn timing(&self) -> Timing {
+        Timing {
+            election_low: self.election_timeout(),
+            election_high: self.tick.times(2 * self.election_ticks - 1),
+            heartbeat: self.tick.times(self.heartbeat_ticks),
+        }
+    }
+}
