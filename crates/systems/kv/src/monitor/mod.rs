@@ -12,7 +12,7 @@ use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus}
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
     Cluster, DiskContract, Effect, FaultBudget, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX,
-    Script, Seen, Span, Time, Violation, What,
+    Script, Seen, Span, Time, Violation, Watch, What,
 };
 
 /// Name and claim of the rule that a log on a disk of good faith is whole.
@@ -54,6 +54,21 @@ impl KvMonitor {
             settling: Settling::new(script, settings),
             figures: Figures::default(),
             lives: [0; SERVERS_MAX],
+        }
+    }
+
+    /// Switches checks off.
+    ///
+    /// # Errors
+    /// There is no such check, or it is about what is owed at the end.
+    pub(crate) fn watch(&mut self, watch: Watch<'_>) -> Result<(), String> {
+        match watch {
+            Watch::All => Ok(()),
+            Watch::None => {
+                self.waived = true;
+                Ok(())
+            }
+            Watch::AllBut(rule) => self.rules.blind(rule).or_else(|_| self.clients.rules.blind(rule)),
         }
     }
 
