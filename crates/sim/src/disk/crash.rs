@@ -46,12 +46,14 @@ impl Disk {
         self.files.clear();
         self.held.clear();
         self.directory = super::Directory::default();
+        self.replaced = true;
     }
 
     /// Puts everything back to where it was on `earlier`, of which what was not synced is lost. Only after a crash.
     pub(crate) fn rewind(&mut self, mut earlier: Disk) {
         earlier.crash(&mut Draw::from_value(0), true);
         (self.files, self.held, self.directory) = (earlier.files, earlier.held, earlier.directory);
+        self.replaced = true;
     }
 
     fn crash_names(&mut self, draw: &mut Draw, lose_all: bool, loss: &mut CrashLoss) {

@@ -40,6 +40,8 @@ marks! {
     WRITE_REFUSED = "write-refused-by-disk",
     /// A server found damaged what was durable.
     DAMAGED = "log-found-damaged",
+    /// A server whose log was damaged has it back from its peers.
+    REPAIRED = "log-repaired-by-peers",
     /// A read had its index before that was applied.
     READ_WAITED = "read-waited-for-its-index",
     /// A leader was asked to hand over its leadership.

@@ -61,8 +61,8 @@ impl System for Kv {
         Settings::read(options).timing()
     }
 
-    fn stands(&self, trouble: DiskTrouble) -> bool {
-        matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
+    fn stands(&self, _trouble: DiskTrouble) -> bool {
+        true
     }
 
     fn survives(&self, trouble: Trouble) -> bool {

@@ -120,6 +120,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     const NAME: &'static str = NAMES[CLUSTER];
     const ABOUT: &'static str = ABOUT[CLUSTER];
     const KINDS: &'static [&'static str] = Wire::KINDS;
+    const NEEDS_NO_CLOCK: bool = true;
     const OPTIONS: &'static [OptionSpec] = if CLUSTER == 2 { OPTIONS } else { OPTIONS.split_at(7).0 };
 
     fn start(seat: &Seat, log: Log) -> Self {
@@ -298,8 +299,9 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     }
 
     fn commit(&self) -> u64 {
-        // A snapshot is made of what is committed; 0.4 does not say so when it has taken one over.
-        self.node.commit().max(self.handed)
+        // The crate counts what is in memory, where it leads alone, and 0.4 does not count what is in a snapshot. Its users may
+        // count only what is durable.
+        self.handed
     }
 
     fn match_index(&self, peer: NodeId) -> Option<u64> {

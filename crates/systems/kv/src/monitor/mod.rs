@@ -6,13 +6,14 @@ mod settling;
 use crate::message::{KvMessage, Session, server};
 use crate::node::KvNode;
 use crate::options::Settings;
+use crate::server::Server;
 use clients::Clients;
 use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Cluster, DiskContract, Effect, FaultBudget, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX,
-    Script, Seen, Span, Time, Violation, Watch, What,
+    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Span, Time,
+    Violation, Watch, What,
 };
 
 /// Name and claim of the rule that a log on a disk of good faith is whole.
@@ -27,28 +28,15 @@ pub struct KvMonitor {
     figures: Figures,
     /// The session of every server: another one means that its process was started again.
     lives: [Session; SERVERS_MAX],
-    /// Servers whose disks may do anything.
-    struck: FaultBudget,
-    /// Whether such a disk may have forgotten what it said was durable, without a trace of it.
-    may_forget: bool,
-    /// It may have done so: votes and acknowledgements that others count on may be gone, and nothing is owed any more but
-    /// that nobody panics.
+    /// Somebody's disk gave promises away unnoticed: what rests on them is not owed any more.
     waived: bool,
 }
 
 impl KvMonitor {
     /// Watches a run of this script.
     pub fn new(script: &Script, settings: &Settings) -> KvMonitor {
-        let mut rules = RaftRules::new(script.servers);
-        let struck = script.fault_budget();
-        (0..script.servers)
-            .map(NodeId::server)
-            .filter(|&node| struck.strikes(node))
-            .for_each(|node| rules.forgive(node));
         KvMonitor {
-            rules,
-            struck,
-            may_forget: matches!(script.contract(), DiskContract::Lying | DiskContract::Unlimited),
+            rules: RaftRules::new(script.servers),
             waived: false,
             clients: Clients::new(),
             settling: Settling::new(script, settings),
@@ -78,12 +66,28 @@ impl KvMonitor {
         rules.extend(ClientRules::rules());
         rules.push(LOG_FOUND_WHOLE);
         rules.extend(PROGRESS_RULES);
+        rules.extend([settling::STARTED_AGAIN, settling::REPAIRED]);
         rules
+    }
+
+    /// A server starts whose disk has lied, misplaced a write or rotted.
+    fn starts_on_false_disk(&mut self, node: NodeId, view: &Server) {
+        self.rules.forgive(node);
+        if view.is_damaged() {
+            // It has found out, and takes care itself that nothing rests on what it has lost.
+            self.rules.forget_term(node);
+        } else if self.rules.has_lost(node, view) {
+            self.rules.forget(node);
+            self.waived = true;
+        }
     }
 
     /// Follows what clients ask and are told.
     #[inline]
     fn follow_clients(&mut self, seen: &Seen<'_, KvNode>) -> Result<(), Violation> {
+        if self.waived {
+            return Ok(());
+        }
         if let What::Commanded { op, command } = seen.what {
             self.clients.asked(op, command);
             self.settling.asked(op, command, &mut self.clients);
@@ -120,16 +124,12 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
 impl Monitor<KvNode> for KvMonitor {
     #[inline]
     fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
-        if self.waived {
-            return Ok(());
-        }
         if !seen.node.is_server() {
             return self.follow_clients(seen);
         }
         let stimulus = match seen.what {
             What::Crashed => {
                 self.rules.crashed(seen.node);
-                self.waived = self.may_forget && self.struck.strikes(seen.node);
                 return Ok(());
             }
             What::Booted => Stimulus::Booted,
@@ -148,7 +148,7 @@ impl Monitor<KvNode> for KvMonitor {
         let Some(view) = cluster.view(seen.node).and_then(KvNode::server) else { return Ok(()) };
         let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.session());
         if view.is_halted() {
-            if view.is_damaged() && !self.struck.strikes(seen.node) {
+            if view.is_damaged() && !cluster.is_betrayed(seen.node) {
                 let (rule, claim) = LOG_FOUND_WHOLE;
                 let message = format!("{} finds that its log is damaged", seen.node);
                 return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
@@ -159,6 +159,9 @@ impl Monitor<KvNode> for KvMonitor {
             return Ok(());
         }
         let stimulus = if view.session() == lived { stimulus } else { Stimulus::Booted };
+        if stimulus == Stimulus::Booted && cluster.is_betrayed(seen.node) {
+            self.starts_on_false_disk(seen.node, view);
+        }
         self.rules.observe(seen.node, stimulus, view, said)
     }
 
@@ -170,6 +173,9 @@ impl Monitor<KvNode> for KvMonitor {
         inject: &mut Vec<(NodeId, crate::command::Command)>,
     ) {
         self.settling.begin(phase, cluster, &self.rules, &self.clients, inject);
+        if self.waived {
+            inject.clear();
+        }
         self.figures.not_owed += u64::from(self.waived || self.settling.owes_nothing());
     }
 
