@@ -362,7 +362,7 @@ impl Disk {
     /// Every file with its bytes, by name.
     pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let names = self.directory.names().iter();
-        names.map(|(name, file)| (name.clone(), self.read(*file).to_vec())).collect()
+        names.map(|(name, file)| (name.to_string(), self.read(*file).to_vec())).collect()
     }
 
     /// The length of a file in bytes.
