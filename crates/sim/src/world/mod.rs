@@ -275,7 +275,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     }
 
     fn handle(&mut self, pending: Pending<N>) {
+        // What waits for a busy node has not happened yet, however often it is looked at.
         let Some(pending) = self.not_busy(pending) else { return };
+        self.counters.events += 1;
         match pending {
             Pending::Packet(packet) => self.deliver(packet),
             Pending::Timer { node, place, generation, cause } => {
@@ -311,7 +313,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     #[inline]
     fn check_limits(&mut self) {
-        self.counters.events += 1;
         let limits = &self.script.limits;
         let limit = if self.counters.events > limits.events {
             Limit::Events
