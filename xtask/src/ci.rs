@@ -102,6 +102,7 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
             let mut step = cargo("README", &words);
             step.code = promise.code;
             step.variables.push(("WHITEWATER_FOR", README_SEARCH));
+            step.variables.push(("WHITEWATER_SHRINK", "off"));
             steps.push(step);
         }
     }
@@ -127,8 +128,7 @@ fn template(
 /// Whether a build without optimisation sees other runs than this one; says how.
 fn builds_differ(root: &Path) -> anyhow::Result<Option<String>> {
     let failures = |mut command: Command| -> anyhow::Result<Vec<String>> {
-        let search =
-            "fuzz --system relay --set relay-not-ready=drop --seeds 0..40 --keep-going --message-format json";
+        let search = "fuzz --system relay --set relay-not-ready=drop --seeds 0..40 --keep-going --shrink off --message-format json";
         let output = command.args(search.split_whitespace()).current_dir(root).output()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(text.lines().filter(|line| line.contains("\"type\":\"failure\"")).map(str::to_owned).collect())

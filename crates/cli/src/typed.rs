@@ -1,8 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, wal,
-    worker,
+    bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds,
+    shrink, trace, wal, worker,
 };
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
@@ -27,9 +27,12 @@ pub(crate) struct Typed {
 pub(crate) enum Verb {
     Demo(demo::Typed),
     Fuzz(fuzz::Typed),
+    Faults(faults::Typed),
     Replay(replay::Typed),
     Shrink(shrink::Typed),
+    Keep(keep::Typed),
     Seeds(seeds::Typed),
+    Trace(trace::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
@@ -53,12 +56,19 @@ impl Verb {
             Verb::Fuzz(_) => false,
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Shrink(typed) => typed.needs_bugs(systems),
+            Verb::Keep(typed) => typed.needs_bugs(systems),
             Verb::Seeds(typed) => typed.needs_bugs(systems),
+            Verb::Trace(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
             Verb::Worker(typed) => typed.restricted.needs_bugs(),
-            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Wal(_) | Verb::Differ(_) => false,
+            Verb::Demo(_)
+            | Verb::Faults(_)
+            | Verb::CheckHistory(_)
+            | Verb::Bench(_)
+            | Verb::Wal(_)
+            | Verb::Differ(_) => false,
         }
     }
 
@@ -77,9 +87,12 @@ impl Verb {
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
             Verb::Demo(_)
+            | Verb::Faults(_)
             | Verb::Replay(_)
             | Verb::Shrink(_)
+            | Verb::Keep(_)
             | Verb::Seeds(_)
+            | Verb::Trace(_)
             | Verb::Scenario(_)
             | Verb::CheckHistory(_)
             | Verb::Wal(_)
