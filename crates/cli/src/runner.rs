@@ -3,8 +3,8 @@
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds, shrink,
-    trace, wal, worker,
+    bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds,
+    shrink, trace, wal, worker,
 };
 use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};

@@ -1,8 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds, shrink,
-    trace, wal, worker,
+    bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds,
+    shrink, trace, wal, worker,
 };
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
