@@ -1,7 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+    bench, check_history, demo, determinism, differ, fuzz, keep, mutants, replay, scenario, seeds, shrink,
+    trace, wal, worker,
 };
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
@@ -28,11 +29,14 @@ pub(crate) enum Verb {
     Fuzz(fuzz::Typed),
     Replay(replay::Typed),
     Shrink(shrink::Typed),
+    Keep(keep::Typed),
     Seeds(seeds::Typed),
+    Trace(trace::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
     Bench(bench::Typed),
+    Wal(wal::Typed),
     Differ(differ::Typed),
     Determinism(determinism::Typed),
     Worker(worker::Typed),
@@ -51,12 +55,14 @@ impl Verb {
             Verb::Fuzz(_) => false,
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Shrink(typed) => typed.needs_bugs(systems),
+            Verb::Keep(typed) => typed.needs_bugs(systems),
             Verb::Seeds(typed) => typed.needs_bugs(systems),
+            Verb::Trace(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
             Verb::Worker(typed) => typed.restricted.needs_bugs(),
-            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Differ(_) => false,
+            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Wal(_) | Verb::Differ(_) => false,
         }
     }
 
@@ -77,9 +83,12 @@ impl Verb {
             Verb::Demo(_)
             | Verb::Replay(_)
             | Verb::Shrink(_)
+            | Verb::Keep(_)
             | Verb::Seeds(_)
+            | Verb::Trace(_)
             | Verb::Scenario(_)
             | Verb::CheckHistory(_)
+            | Verb::Wal(_)
             | Verb::Determinism(_)
             | Verb::Worker(_)
             | Verb::Differ(_) => Format::Human,

@@ -215,4 +215,9 @@ pub struct Outcome {
     pub decisions: Vec<Pin>,
     /// The trace, if it was recorded.
     pub trace: Option<Trace>,
+    /// The files of every server's disk at the end, if a trace was recorded.
+    pub disks: Vec<(NodeId, Vec<DiskFile>)>,
 }
+
+/// A file of a disk: its name and its bytes as the node would see them.
+pub type DiskFile = (String, Vec<u8>);

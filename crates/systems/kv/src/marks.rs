@@ -40,6 +40,8 @@ marks! {
     WRITE_REFUSED = "write-refused-by-disk",
     /// A server found damaged what was durable.
     DAMAGED = "log-found-damaged",
+    /// A server whose log was damaged has it back from its peers.
+    REPAIRED = "log-repaired-by-peers",
     /// A read had its index before that was applied.
     READ_WAITED = "read-waited-for-its-index",
     /// A leader was asked to hand over its leadership.
@@ -68,6 +70,8 @@ marks! {
     CHANGE_NOT_NOW = "change-proposed-out-of-turn",
     /// A learner that was to become a voter had not caught up, or was none.
     PROMOTION_TOO_EARLY = "promotion-too-early",
+    /// Committed entries were not applied, as a snapshot that has them came in before.
+    OVERTAKEN_BY_SNAPSHOT = "apply-overtaken-by-snapshot",
     /// Several committed entries waited for the apply thread.
     APPLY_BEHIND = "apply-behind",
     /// The append thread was given work while it had some.

@@ -88,6 +88,18 @@ pub enum KvMessage {
         /// The bytes that are there.
         bytes: u32,
     },
+    /// A server has found its log damaged: what it has sent in earlier lives is not to be taken any more.
+    Fence {
+        /// The session that others send to it in now.
+        life: Session,
+    },
+    /// It will not be.
+    Fenced {
+        /// That of the question.
+        life: Session,
+        /// The term of the server that answers.
+        term: u64,
+    },
     /// A client asks for an operation.
     Request {
         /// The incarnation of the server it is meant for.
@@ -161,6 +173,8 @@ pub(crate) const KINDS: &[&str] = &[
     "Connected",
     "Broken",
     "Arrived",
+    "Fence",
+    "Fenced",
     "Piece",
     "Come",
     "Request",
@@ -182,8 +196,10 @@ impl Message for KvMessage {
             KvMessage::Response { .. } => (4, "Response"),
             KvMessage::Arrived { .. } => (5, "Arrived"),
             KvMessage::Order { .. } => (6, "Order"),
-            KvMessage::Piece { .. } => (7, "Piece"),
-            KvMessage::Come { .. } => (8, "Come"),
+            KvMessage::Fence { .. } => (7, "Fence"),
+            KvMessage::Fenced { .. } => (8, "Fenced"),
+            KvMessage::Piece { .. } => (9, "Piece"),
+            KvMessage::Come { .. } => (10, "Come"),
         };
         Kind { code: Self::SESSION_KINDS + code, name }
     }
@@ -200,6 +216,7 @@ impl Message for KvMessage {
             KvMessage::Connect { nonce } | KvMessage::Connected { nonce, .. } => u64::from(*nonce),
             KvMessage::Broken { session, .. } => u64::from(*session),
             KvMessage::Arrived { index, .. } => *index,
+            KvMessage::Fence { life } | KvMessage::Fenced { life, .. } => u64::from(*life),
             KvMessage::Piece { head, offset, .. } => {
                 let index = head.snapshot().map_or(0, |snapshot| snapshot.index);
                 mix(head.term, index << 32 | u64::from(*offset))
@@ -261,6 +278,11 @@ impl Digest for KvMessage {
             KvMessage::Come { session, index, bytes } => {
                 digester.word(u64::from(*session) << 32 | u64::from(*bytes));
                 digester.word(*index);
+            }
+            KvMessage::Fence { life } => digester.word(u64::from(*life)),
+            KvMessage::Fenced { life, term } => {
+                digester.word(u64::from(*life));
+                digester.word(*term);
             }
             KvMessage::Request { session, attempt, body } => {
                 digester.word(u64::from(*session));
@@ -324,6 +346,8 @@ impl fmt::Display for KvMessage {
             KvMessage::Arrived { session, index } => {
                 write!(f, "Arrived Session:{} Snapshot:{index}", Life(*session))
             }
+            KvMessage::Fence { life } => write!(f, "Fence Session:{}", Life(*life)),
+            KvMessage::Fenced { life, term } => write!(f, "Fenced Session:{} Term:{term}", Life(*life)),
             KvMessage::Piece { head, offset, total, bytes, .. } => {
                 let end = *offset as usize + bytes.len();
                 describe(head, f)?;
@@ -484,6 +508,8 @@ mod tests {
             KvMessage::Response { attempt: 1, outcome: Outcome::Refused { leader: None } },
             KvMessage::Order { session: 0, attempt: 1, number: 1, order: Order::Transfer(NodeId::server(0)) },
             KvMessage::Arrived { session: 0, index: 1 },
+            KvMessage::Fence { life: 1 },
+            KvMessage::Fenced { life: 1, term: 1 },
             KvMessage::Come { session: 0, index: 1, bytes: 1 },
             KvMessage::Piece {
                 session: 0,

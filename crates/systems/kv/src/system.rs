@@ -10,7 +10,8 @@ use crate::order::{MembershipChange, Order};
 use crate::server::FIGURES;
 use crate::timer::KvTimer;
 use whitewater_sim::{
-    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, Trouble, World,
+    Canary, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, Trouble,
+    World,
 };
 
 /// The replicated key-value store.
@@ -48,6 +49,10 @@ impl System for Kv {
         KvMonitor::rules()
     }
 
+    fn canary(&self) -> Option<Canary> {
+        Some(Canary { profile: "unlimited", set: &[("disk-excuses", "off")] })
+    }
+
     fn marks(&self) -> &'static [&'static str] {
         marks::ALL
     }
@@ -60,8 +65,8 @@ impl System for Kv {
         Settings::read(options).timing()
     }
 
-    fn stands(&self, trouble: DiskTrouble) -> bool {
-        matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
+    fn stands(&self, _trouble: DiskTrouble) -> bool {
+        true
     }
 
     fn survives(&self, trouble: Trouble) -> bool {

@@ -17,6 +17,8 @@ pub enum KvTimer {
     SessionReady(NodeId),
     /// The log could not be written, and is tried again.
     Write,
+    /// Peers are asked again to forget what a server with a damaged log has sent.
+    Fence,
     /// The apply thread is done with what it has.
     Apply,
     /// A peer has not said that the snapshot it was sent has come.
@@ -26,7 +28,7 @@ pub enum KvTimer {
 impl KvTimer {
     /// The name of every timer.
     pub const NAMES: &[&str] =
-        &["tick", "attempt", "restart", "connect", "session-ready", "write", "snapshot", "apply"];
+        &["tick", "attempt", "restart", "connect", "session-ready", "write", "snapshot", "fence", "apply"];
 }
 
 impl Timer for KvTimer {
@@ -38,7 +40,8 @@ impl Timer for KvTimer {
             KvTimer::Connect(peer) => 0x100 | peer.index() as u32,
             KvTimer::SessionReady(peer) => 0x200 | peer.index() as u32,
             KvTimer::Write => 3,
-            KvTimer::Apply => 4,
+            KvTimer::Fence => 4,
+            KvTimer::Apply => 5,
             KvTimer::Snapshot(peer) => 0x300 | peer.index() as u32,
         }
     }
@@ -52,7 +55,8 @@ impl Timer for KvTimer {
             KvTimer::SessionReady(_) => Self::NAMES[4],
             KvTimer::Write => Self::NAMES[5],
             KvTimer::Snapshot(_) => Self::NAMES[6],
-            KvTimer::Apply => Self::NAMES[7],
+            KvTimer::Fence => Self::NAMES[7],
+            KvTimer::Apply => Self::NAMES[8],
         }
     }
 

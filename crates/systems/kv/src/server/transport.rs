@@ -65,8 +65,12 @@ impl Server {
             fx.mark(marks::NOT_FOR_ME);
             return;
         }
-        if session != self.session {
-            fx.send(from, KvMessage::Broken { session, granted: self.session });
+        let granted = self.granted(from);
+        if session != granted {
+            fx.send(from, KvMessage::Broken { session, granted });
+            return;
+        }
+        if self.only_follows() && !self.heeds(&message, from, fx) {
             return;
         }
         if self.is_writing() {
