@@ -70,6 +70,9 @@ scenarios! {
         durable_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         vote_first;
+    disturbed_for_good: both, neither;
+    majority_comes_back_empty: outside_the_contract;
+    unacknowledged_and_gone: lost;
     disruptive_server: pre_vote_and_check_quorum, pre_vote_alone, check_quorum_alone, neither;
     figure_8_commit_by_counting:
         own_term_only,

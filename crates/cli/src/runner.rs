@@ -3,8 +3,8 @@
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, keep, mutants, replay, scenario, seeds, shrink,
-    trace, wal, worker,
+    bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds,
+    shrink, trace, wal, worker,
 };
 use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -102,6 +102,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
         Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),
+        Verb::Faults(typed) => faults::run(&typed, systems, &screen),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
         Verb::Wal(typed) => wal::run(&typed, &screen),
         Verb::Differ(typed) => differ::run(&typed, systems, &screen),

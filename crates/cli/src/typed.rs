@@ -1,8 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, keep, mutants, replay, scenario, seeds, shrink,
-    trace, wal, worker,
+    bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds,
+    shrink, trace, wal, worker,
 };
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
@@ -27,6 +27,7 @@ pub(crate) struct Typed {
 pub(crate) enum Verb {
     Demo(demo::Typed),
     Fuzz(fuzz::Typed),
+    Faults(faults::Typed),
     Replay(replay::Typed),
     Shrink(shrink::Typed),
     Keep(keep::Typed),
@@ -62,7 +63,12 @@ impl Verb {
             Verb::Mutants(_) => true,
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
             Verb::Worker(typed) => typed.restricted.needs_bugs(),
-            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Wal(_) | Verb::Differ(_) => false,
+            Verb::Demo(_)
+            | Verb::Faults(_)
+            | Verb::CheckHistory(_)
+            | Verb::Bench(_)
+            | Verb::Wal(_)
+            | Verb::Differ(_) => false,
         }
     }
 
@@ -81,6 +87,7 @@ impl Verb {
             Verb::Mutants(typed) => typed.format.message_format,
             Verb::Bench(typed) => typed.format.message_format,
             Verb::Demo(_)
+            | Verb::Faults(_)
             | Verb::Replay(_)
             | Verb::Shrink(_)
             | Verb::Keep(_)

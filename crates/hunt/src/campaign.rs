@@ -7,6 +7,7 @@
 use crate::apart::{Apart, Fatality, Figures, Report};
 use crate::caught::caught;
 use crate::command::print_command;
+use crate::coverage::PlanFacts;
 use crate::failure::{Failure, FailureRecord};
 use crate::order::Line;
 use crate::run::{compared, run};
@@ -143,6 +144,8 @@ fn conduct<'a>(
 struct Done {
     run: Finished,
     figures: Option<RunFigures>,
+    /// What its plan had, if one came about.
+    facts: Option<PlanFacts>,
     failure: Option<(FailureRecord, Option<Box<Failure>>)>,
 }
 
@@ -233,6 +236,9 @@ impl<'a> Engine<'a> {
                 Some(figures) => shown.tally.add(figures),
                 None => shown.tally.add_broken(),
             }
+            if let Some(facts) = &done.facts {
+                shown.tally.cover(facts);
+            }
             if let Some((record, _)) = &done.failure {
                 shown.tally.fail(record.clone());
             }
@@ -265,7 +271,13 @@ impl<'a> Engine<'a> {
         };
         let systems = self.campaign.systems;
         let drawn = caught(|| generate(systems, seed, &self.campaign.restrictions));
-        let made = self.apart.map(|apart| apart.attempt(seed, attempt.repeated));
+        let facts = drawn.as_ref().ok().map(PlanFacts::of);
+        Done { facts, ..self.make(&attempt, drawn) }
+    }
+
+    fn make(&self, attempt: &Attempt, drawn: Result<Plan, String>) -> Done {
+        let systems = self.campaign.systems;
+        let made = self.apart.map(|apart| apart.attempt(attempt.seed, attempt.repeated));
         match made {
             // Whoever made it has survived it.
             None | Some(Ok(Report::Failed)) => {}
@@ -310,7 +322,7 @@ impl Attempt {
         };
         let rule = failure.as_ref().and_then(|(_, f)| f.as_ref()).map_or("pass", |f| f.rule());
         let run = self.finished(&plan.system, Some(plan.profile), rule, &outcome);
-        Ok(Done { run, figures: Some(RunFigures::of(&outcome, self.repeated)), failure })
+        Ok(Done { run, figures: Some(RunFigures::of(&outcome, self.repeated)), facts: None, failure })
     }
 
     fn finished(&self, system: &str, profile: Option<Profile>, rule: &'static str, o: &Outcome) -> Finished {
@@ -343,7 +355,7 @@ impl Attempt {
             hash: Some(hash),
             repeated: self.repeated,
         };
-        Done { run, figures: Some(figures), failure: None }
+        Done { run, figures: Some(figures), facts: None, failure: None }
     }
 
     /// A run that came to no end of its own: the framework spoilt it, or it took its process with it.
@@ -370,6 +382,6 @@ impl Attempt {
             hash: None,
             repeated: false,
         };
-        Done { run, figures: None, failure: Some((record, None)) }
+        Done { run, figures: None, facts: None, failure: Some((record, None)) }
     }
 }

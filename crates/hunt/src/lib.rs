@@ -12,6 +12,7 @@ mod causes;
 mod choice;
 mod command;
 mod course;
+mod coverage;
 pub mod determinism;
 mod differ;
 mod failure;
@@ -44,6 +45,7 @@ pub use campaign::{
 pub use causes::causes;
 pub use command::print_command;
 pub use course::{Parting, course, parting, parting_lines};
+pub use coverage::{Coverage, Values, upper_bound};
 pub use differ::{Compared, differ};
 pub use failure::{Failure, FailureKind, FailureRecord, OWN_BUG};
 pub use fingerprint::Fingerprint;

@@ -4,6 +4,7 @@
 //! ever added; `schema/records.json` describes them all.
 
 use crate::campaign::Finished;
+use crate::coverage::upper_bound;
 use crate::failure::FailureRecord;
 use crate::tally::{Progress, Spread, Summary};
 use serde::Serialize;
@@ -140,12 +141,18 @@ pub struct SummaryLine {
     pub crashes: SpreadLine,
     /// Writes a client was told to be done, per run.
     pub acknowledged_writes: SpreadLine,
-    /// Runs in which a fault family bit.
+    /// Runs whose plan had a kind of fault.
+    pub faults_on: BTreeMap<&'static str, u64>,
+    /// Runs in which a kind of fault bit.
     pub fault_hits: BTreeMap<&'static str, u64>,
     /// Runs that met a mark.
     pub mark_hits: BTreeMap<&'static str, u64>,
     /// Marks that no run met.
     pub never_reached: Vec<&'static str>,
+    /// The share of runs that each of these is in at most, with a confidence of 95 %.
+    pub never_reached_bound: f64,
+    /// Values that parameters and options were drawn with.
+    pub parameters: BTreeMap<String, String>,
     /// Runs made twice.
     pub repeated: u64,
     /// Runs in which progress that was owed was excused.
@@ -251,9 +258,12 @@ impl SummaryLine {
             leader_changes: summary.leader_changes.into(),
             crashes: summary.crashes.into(),
             acknowledged_writes: summary.acknowledged_writes.into(),
+            faults_on: summary.coverage.faults.clone(),
             fault_hits: summary.fault_hits.clone(),
             mark_hits: summary.mark_hits.clone(),
             never_reached: summary.never_reached.clone(),
+            never_reached_bound: upper_bound(summary.runs),
+            parameters: summary.coverage.parameters.iter().map(|(k, v)| (k.clone(), v.to_string())).collect(),
             repeated: summary.repeated,
             excused: summary.excused,
             not_owed: summary.not_owed,

@@ -1,5 +1,6 @@
 //! What a campaign keeps of its runs: sums, distributions and hits, never the runs themselves.
 
+use crate::coverage::{Coverage, PlanFacts};
 use crate::failure::{FailureKind, FailureRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_sim::{Counters, Outcome, Span, System};
@@ -43,6 +44,8 @@ pub struct Summary {
     pub mark_hits: BTreeMap<&'static str, u64>,
     /// Marks that no run met.
     pub never_reached: Vec<&'static str>,
+    /// What the plans had.
+    pub coverage: Coverage,
     /// Runs that were made twice to see that they are deterministic.
     pub repeated: u64,
     /// Runs in which some progress that was owed was excused.
@@ -52,6 +55,14 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Kinds of faults that some plan had and that never bit, and marks that no run met: each is in fewer than
+    /// [`upper_bound`](crate::upper_bound) of all runs, with a confidence of 95 %.
+    pub fn never_bitten(&self) -> Vec<&'static str> {
+        let on = self.coverage.faults.iter().filter(|(_, runs)| **runs > 0);
+        let idle = on.filter(|(name, _)| self.fault_hits.get(*name).is_none_or(|hits| *hits == 0));
+        idle.map(|(name, _)| *name).collect()
+    }
+
     /// What the campaign means as an exit code: 4 nothing ran, 70 our own bug, 3 not deterministic, 1 found, 0 clean.
     pub fn exit_code(&self) -> u8 {
         if self.runs == 0 {
@@ -76,6 +87,7 @@ pub(crate) struct Tally {
     acknowledged_writes: Histogram,
     fault_hits: BTreeMap<&'static str, u64>,
     mark_hits: BTreeMap<&'static str, u64>,
+    coverage: Coverage,
     repeated: u64,
     excused: u64,
     not_owed: u64,
@@ -105,6 +117,11 @@ impl Tally {
         self.repeated += u64::from(run.repeated);
         self.excused += u64::from(run.excused > 0);
         self.not_owed += u64::from(run.not_owed > 0);
+    }
+
+    /// Counts what the plan of a run had.
+    pub(crate) fn cover(&mut self, facts: &PlanFacts) {
+        self.coverage.add(facts);
     }
 
     /// Counts a run that gave no outcome.
@@ -155,6 +172,7 @@ impl Tally {
             fault_hits: self.fault_hits,
             mark_hits: self.mark_hits,
             never_reached: never,
+            coverage: self.coverage,
             repeated: self.repeated,
             excused: self.excused,
             not_owed: self.not_owed,

@@ -3,7 +3,7 @@
 use crate::suggest::listed;
 use std::fmt;
 use std::str::FromStr;
-use whitewater_sim::{DiskContract, DiskTrouble, System, Trouble};
+use whitewater_sim::{DiskContract, DiskTrouble, System, Trouble, Values};
 
 /// Which plans are drawn.
 ///
@@ -20,6 +20,8 @@ pub enum Profile {
     Disk,
     /// Of the swarm only what clocks do, with stops and slowness of processes.
     Clock,
+    /// The swarm while the membership changes, on true clocks and disks that may be slow, fail and say so.
+    Membership,
     /// The swarm on disks of which every call succeeds and what a sync has covered is durable; they may be slow.
     Honest,
     /// The swarm on disks of which some calls fail, and say so.
@@ -64,14 +66,18 @@ pub(crate) enum Disks {
     Drawn,
 }
 
+/// By this option and value a system says that its membership changes.
+const CHANGING: (&str, &str) = ("membership", "changing");
+
 impl Profile {
     /// Every profile there is.
-    pub const ALL: [Profile; 10] = [
+    pub const ALL: [Profile; 11] = [
         Profile::Calm,
         Profile::Swarm,
         Profile::Network,
         Profile::Disk,
         Profile::Clock,
+        Profile::Membership,
         Profile::Honest,
         Profile::Lossy,
         Profile::Lying,
@@ -87,6 +93,7 @@ impl Profile {
             Profile::Network => "network",
             Profile::Disk => "disk",
             Profile::Clock => "clock",
+            Profile::Membership => "membership",
             Profile::Honest => "honest",
             Profile::Lossy => "lossy",
             Profile::Lying => "lying",
@@ -102,6 +109,13 @@ impl Profile {
         match self {
             Profile::Calm | Profile::Swarm | Profile::Network | Profile::Honest => true,
             Profile::Clock => system.survives(Trouble::Rates) || system.survives(Trouble::Steps),
+            Profile::Membership => {
+                let (name, value) = CHANGING;
+                let changes = |words: &[&str]| words.contains(&value);
+                system.options().iter().any(|spec| {
+                    spec.name == name && matches!(spec.values, Values::Words(words) if changes(words))
+                })
+            }
             Profile::Disk => any_of(DiskContract::Honest) || any_of(DiskContract::Lossy),
             Profile::Lossy => any_of(DiskContract::Lossy),
             Profile::Lying => any_of(DiskContract::Lying),
@@ -110,6 +124,14 @@ impl Profile {
                 system.stands(DiskTrouble::Everywhere)
                     && (any_of(DiskContract::Lying) || any_of(DiskContract::Rotten))
             }
+        }
+    }
+
+    /// The option, with its value, that plans of this profile have if nothing else is demanded.
+    pub(crate) const fn demands(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Profile::Membership => Some(CHANGING),
+            _ => None,
         }
     }
 
@@ -139,6 +161,7 @@ impl Profile {
             Profile::Disk => {
                 Scope { links: false, crashes: true, disks: Disks::UpTo(DiskContract::Lossy), ..STEADY }
             }
+            Profile::Membership => Scope { clocks: false, disks: Disks::UpTo(DiskContract::Lossy), ..SWARM },
             Profile::Clock => Scope { links: false, timers: true, processes: true, clocks: true, ..STEADY },
             Profile::Honest => Scope { disks: Disks::UpTo(DiskContract::Honest), ..SWARM },
             Profile::Lossy => Scope { disks: Disks::Exactly(DiskContract::Lossy), ..SWARM },

@@ -231,6 +231,21 @@ impl System for Sea {
     }
 }
 
+const OCEAN_OPTIONS: &[OptionSpec] = &[
+    OPTIONS[0],
+    OPTIONS[1],
+    OPTIONS[2],
+    OPTIONS[3],
+    OptionSpec {
+        name: "membership",
+        about: "Whether the membership changes.",
+        values: Values::Words(&["fixed", "changing"]),
+        default: "fixed",
+        per_node: false,
+        drawn: true,
+    },
+];
+
 impl System for Ocean {
     fn name(&self) -> &'static str {
         "ocean"
@@ -241,7 +256,7 @@ impl System for Ocean {
     }
 
     fn options(&self) -> &'static [OptionSpec] {
-        POND.options()
+        OCEAN_OPTIONS
     }
 
     fn rules(&self) -> Vec<(&'static str, &'static str)> {

@@ -357,3 +357,12 @@ fn only_servers_whose_disks_are_exchanged_may_have_forgotten_and_a_minority_of_t
     let struck: Vec<usize> = (1..=5).filter(|&number| budget.strikes(n(number))).collect();
     assert_eq!(struck, [2, 4]);
 }
+
+#[test]
+fn what_waits_for_a_slow_node_costs_no_more_events_than_there_is_of_it() {
+    let slow = Action::Slow { node: node(1), low: Span::from_millis(40), high: Span::from_millis(40) };
+    let calm = outcome(&script(Vec::new()), FaultSet::NONE).counters;
+    let busy = outcome(&script(during(slow)), FaultSet::NONE).counters;
+    assert!(busy.bites[Fault::SlowNode] > 1);
+    assert!(busy.events < calm.events + calm.events / 5, "{} instead of {}", busy.events, calm.events);
+}

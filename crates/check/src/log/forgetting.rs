@@ -46,6 +46,12 @@ impl RaftRules {
             || shadow.log.chain_at(durable).is_some_and(differs)
     }
 
+    /// In the step in which its process or disk died a node has promised to have the log up to `index`.
+    pub fn promise(&mut self, node: NodeId, index: u64) {
+        let shadow = &mut self.books.nodes[node.position()];
+        shadow.durable_before = shadow.durable_before.max(index);
+    }
+
     /// A node has found out that its disk gave away what was durable: it may be in an earlier term than it was, though it
     /// makes sure that none of its votes is asked for again.
     pub fn forget_term(&mut self, node: NodeId) {

@@ -5,6 +5,7 @@ pub(crate) mod check_history;
 pub(crate) mod demo;
 pub(crate) mod determinism;
 pub(crate) mod differ;
+pub(crate) mod faults;
 pub(crate) mod fuzz;
 pub(crate) mod keep;
 pub(crate) mod mutants;

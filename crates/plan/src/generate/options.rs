@@ -3,6 +3,7 @@
 use super::Restrictions;
 use super::decide::{Decisions, log_span};
 use super::size::Size;
+use crate::Profile;
 use whitewater_sim::{Draw, NodeId, OptionSpec, Options, System, Values};
 
 /// Draws the options that plans draw, if they are drawn at all, then gives what is demanded.
@@ -15,6 +16,9 @@ pub(super) fn draw(
 ) -> Result<Options, String> {
     let specs = system.options();
     let mut demanded = Options::new();
+    if let Some((name, value)) = restrictions.profile.and_then(Profile::demands) {
+        demanded.set(specs, name, value)?;
+    }
     for (name, value) in restrictions.set.iter().filter(|(name, _)| !Size::has(name)) {
         demanded.set(specs, name, value).map_err(|wrong| format!("{}: {wrong}", system.name()))?;
     }

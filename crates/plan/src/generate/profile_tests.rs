@@ -193,6 +193,19 @@ fn lasting_faults_of_the_profile_network_are_those_of_links() {
 }
 
 #[test]
+fn the_profile_membership_is_for_systems_whose_membership_changes_and_it_does() {
+    assert!(!Profile::Membership.suits(&SEA));
+    for seed in FEW_SEEDS {
+        assert_eq!(plan(&OCEAN, seed, Profile::Membership).options.given("membership"), Some("changing"));
+        let set = vec![("membership".to_owned(), "fixed".to_owned())];
+        let restrictions =
+            Restrictions { profile: Some(Profile::Membership), set, ..Restrictions::default() };
+        let plan = generate(&[&OCEAN], seed, &restrictions).unwrap();
+        assert_eq!(plan.options.given("membership"), Some("fixed"), "what is typed goes before");
+    }
+}
+
+#[test]
 fn the_profile_clock_is_what_clocks_and_processes_do() {
     let verbs: std::collections::BTreeSet<String> = SEEDS
         .flat_map(|seed| plan(&OCEAN, seed, Profile::Clock).script.steps)

@@ -80,7 +80,7 @@ fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
     assert_eq!("calm".parse(), Ok(Profile::Calm));
     assert_eq!(
         "swam".parse::<Profile>(),
-        Err("there is no profile `swam`; did you mean `swarm`? there are calm, swarm, network, disk, clock, honest, lossy, lying, \
+        Err("there is no profile `swam`; did you mean `swarm`? there are calm, swarm, network, disk, clock, membership, honest, lossy, lying, \
               rotten, unlimited"
             .to_owned())
     );

@@ -227,7 +227,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let Some(node) = self.resolve(target).filter(|&node| self.cluster.is_up(node)) else { return };
         let busy_until = self.around(node).busy_until;
         if busy_until > self.now {
-            return self.wait_for(node, busy_until, Pending::Open(step as u32));
+            return self.wait_for(node, Pending::Open(step as u32));
         }
         self.director.steps[step].began = true;
         let op = self.director.next_operation();

@@ -37,6 +37,7 @@ use crate::trace::{EventId, Trace};
 use crate::verdict::{Counters, DiskFile, Limit, Outcome, Verdict};
 pub use claims::CLAIM_RULES;
 use director::Director;
+use std::collections::VecDeque;
 use tamper::Kept;
 use topology::Blame;
 
@@ -86,6 +87,8 @@ enum Pending<N: Node> {
         timer: N::Timer,
         cause: EventId,
     },
+    /// A node goes on with what has waited for it.
+    Wake(NodeId),
     Open(u32),
     Again(u32),
     Close(u32),
@@ -96,8 +99,10 @@ struct Surroundings<N: Node> {
     disk: Disk,
     /// Until when it handles nothing else, because of its disk or its slowness; for ever while its process is stopped.
     busy_until: Time,
-    /// What has come while its process was stopped.
-    parked: Vec<Pending<N>>,
+    /// What has come while it was busy or its process was stopped, in order.
+    parked: VecDeque<Pending<N>>,
+    /// An event is on its way by which it goes on with what is parked.
+    wakes: bool,
     /// How much time each input takes.
     slowness: Option<Slowness>,
     clock: Clock,
@@ -187,7 +192,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             around[node.index()] = Some(Surroundings {
                 disk,
                 busy_until: Time::ZERO,
-                parked: Vec::new(),
+                parked: VecDeque::new(),
+                wakes: false,
                 slowness: None,
                 clock: Clock::new(),
                 clock_step: None,
@@ -275,7 +281,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     }
 
     fn handle(&mut self, pending: Pending<N>) {
-        let Some(pending) = self.not_busy(pending) else { return };
+        if let Some(pending) = self.not_busy(pending) {
+            self.dispatch(pending);
+        }
+    }
+
+    fn dispatch(&mut self, pending: Pending<N>) {
         match pending {
             Pending::Packet(packet) => self.deliver(packet),
             Pending::Timer { node, place, generation, cause } => {
@@ -287,25 +298,29 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             Pending::Held { node, incarnation, timer, cause } => {
                 self.held_due(node, incarnation, timer, cause)
             }
+            Pending::Wake(node) => self.wake(node),
             Pending::Open(step) => self.open_step(step as usize, EventId::NONE),
             Pending::Again(step) => self.repeat_step(step as usize),
             Pending::Close(step) => self.close_step(step as usize, EventId::NONE),
         }
     }
 
-    /// What is meant for a node that waits for its disk comes again when that is over.
+    /// Lets what is meant for a node that is busy, or behind others that wait for it, wait its turn.
     #[inline]
     fn not_busy(&mut self, pending: Pending<N>) -> Option<Pending<N>> {
         let node = match &pending {
             Pending::Packet(packet) => packet.to,
             Pending::Timer { node, .. } | Pending::Sync { node, .. } | Pending::Held { node, .. } => *node,
-            Pending::Open(_) | Pending::Again(_) | Pending::Close(_) => return Some(pending),
+            Pending::Wake(_) | Pending::Open(_) | Pending::Again(_) | Pending::Close(_) => {
+                return Some(pending);
+            }
         };
-        let until = self.around(node).busy_until;
-        if until <= self.now {
+        let now = self.now;
+        let around = self.around(node);
+        if around.busy_until < now || around.busy_until == now && around.parked.is_empty() {
             return Some(pending);
         }
-        self.wait_for(node, until, pending);
+        self.wait_for(node, pending);
         None
     }
 

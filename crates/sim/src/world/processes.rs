@@ -13,7 +13,7 @@ use crate::pins::DrawSite;
 use crate::script::Trigger;
 use crate::time::{Span, Time};
 use crate::trace::{EventId, EventKind};
-use crate::verdict::Verdict;
+use crate::verdict::{Limit, Verdict};
 
 impl<N: Node, M: Monitor<N>> World<N, M> {
     /// A step that is about one node begins.
@@ -154,24 +154,53 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         }
     }
 
-    /// What has waited for a stopped process comes now, in its order.
+    /// What has waited for a node comes now, in its order.
     fn let_go(&mut self, node: NodeId) {
         let now = self.now;
         let around = self.around(node);
-        around.busy_until = now;
+        (around.busy_until, around.wakes) = (now, false);
         let parked = std::mem::take(&mut around.parked);
         for pending in parked {
             self.queue.push(now, pending);
         }
     }
 
-    /// Something for a node that is busy comes again when that is over.
-    pub(super) fn wait_for(&mut self, node: NodeId, until: Time, pending: Pending<N>) {
-        if until < Time::MAX {
-            return self.queue.push(until, pending);
+    /// Something waits for a node that is busy. It stays where it is, behind what has come before, so that a backlog costs no
+    /// more than what is in it.
+    pub(super) fn wait_for(&mut self, node: NodeId, pending: Pending<N>) {
+        let most = self.script.limits.queue;
+        let around = self.around(node);
+        around.parked.push_back(pending);
+        if around.parked.len() > most {
+            let verdict = Verdict::Exhausted { limit: Limit::Queue, node: Some(node) };
+            return self.end_with(verdict, EventId::NONE);
         }
-        self.bite(Fault::Pause);
-        self.around(node).parked.push(pending);
+        if around.busy_until == Time::MAX {
+            self.bite(Fault::Pause);
+        } else {
+            self.schedule_wake(node);
+        }
+    }
+
+    fn schedule_wake(&mut self, node: NodeId) {
+        let around = self.around(node);
+        let until = around.busy_until;
+        if until < Time::MAX && !around.parked.is_empty() && !around.wakes {
+            around.wakes = true;
+            self.queue.push(until.max(self.now), Pending::Wake(node));
+        }
+    }
+
+    /// A node goes on with what has waited for it, until it is busy again.
+    pub(super) fn wake(&mut self, node: NodeId) {
+        let now = self.now;
+        self.around(node).wakes = false;
+        while self.verdict.is_none() && self.around(node).busy_until <= now {
+            let Some(pending) = self.around(node).parked.pop_front() else { return };
+            self.dispatch(pending);
+            self.check_limits();
+        }
+        self.schedule_wake(node);
     }
 
     /// A node is busy after a step: with its disk, and if it is slow.

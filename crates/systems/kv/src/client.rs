@@ -134,7 +134,9 @@ impl Client {
                 self.ask(Wish { op, task: Task::Order(order), attempts_max }, fx);
             }
             Input::Command { op, command: Command::Abandon } => self.abandon(op, fx),
-            Input::Command { op, command: Command::Campaign } => fx.reply(op, Reply::Declined),
+            Input::Command { op, command: Command::Campaign | Command::Control(_) } => {
+                fx.reply(op, Reply::Declined);
+            }
             Input::Timeout(_) => self.time_is_up(fx),
             Input::Deliver { message: KvMessage::Response { attempt, outcome }, .. } => {
                 self.answered(attempt, outcome, fx);

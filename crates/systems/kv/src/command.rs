@@ -1,5 +1,6 @@
 //! What a script may ask of clients and servers, and what they answer.
 
+use crate::control::{self, Control};
 use crate::order::{self, Order};
 use std::borrow::Borrow;
 use std::fmt;
@@ -104,6 +105,8 @@ pub enum Command {
     Insist(Operation),
     /// A server stands for election at once.
     Campaign,
+    /// Something happens to a server that no message and no timer of its own brings about.
+    Control(Control),
     /// A client, or a server by itself, orders something about the cluster.
     Order(Order),
     /// A client gives up what it was to order and has not been answered.
@@ -127,6 +130,7 @@ impl fmt::Display for Command {
             Command::Operate(operation) => operation.fmt(f),
             Command::Insist(operation) => write!(f, "insist {operation}"),
             Command::Campaign => f.write_str("campaign"),
+            Command::Control(control) => control.fmt(f),
             Command::Order(order) => order.fmt(f),
             Command::Abandon => f.write_str("abandon"),
         }
@@ -142,6 +146,9 @@ const FORMS: &str = "put KEY VALUE, append KEY VALUE, get KEY, cas KEY OLD NEW, 
 pub(crate) fn parse(text: &str) -> Result<Command, String> {
     if let Some(order) = order::parse(text) {
         return order.map(Command::Order);
+    }
+    if let Some(control) = Control::parse(text) {
+        return control.map(Command::Control);
     }
     match text.strip_prefix("insist ") {
         _ if text == "campaign" => Ok(Command::Campaign),
@@ -164,7 +171,13 @@ fn parse_operation(text: &str) -> Result<Operation, String> {
         ("cas", [k, old, new]) => {
             Operation::CompareAndSet { key: key(k)?, old: value(old)?, new: value(new)? }
         }
-        _ => return Err(format!("`{text}` is no command: write one of {FORMS}, {}", order::FORMS)),
+        _ => {
+            return Err(format!(
+                "`{text}` is no command: write one of {FORMS}, {}, {}",
+                order::FORMS,
+                control::FORMS
+            ));
+        }
     };
     Ok(operation)
 }
@@ -207,6 +220,8 @@ pub enum Reply {
     Unknown,
     /// The server stands for election, or has no reason to.
     Campaigning,
+    /// The server did it, as far as there was anything to do.
+    Obeyed,
     /// The server was asked to hand over the leadership; whether it does will show.
     Transferring,
     /// The client has given up its orders.
@@ -236,6 +251,7 @@ impl fmt::Display for Reply {
             Reply::Refused => f.write_str("refused"),
             Reply::Unknown => f.write_str("unknown"),
             Reply::Campaigning => f.write_str("campaigning"),
+            Reply::Obeyed => f.write_str("obeyed"),
             Reply::Transferring => f.write_str("transferring"),
             Reply::Abandoned => f.write_str("abandoned"),
             Reply::Declined => f.write_str("declined"),
@@ -270,6 +286,7 @@ impl Digest for Reply {
             Reply::Transferring => digester.word(8),
             Reply::Declined => digester.word(9),
             Reply::Abandoned => digester.word(13),
+            Reply::Obeyed => digester.word(14),
         }
     }
 }
@@ -287,6 +304,10 @@ mod tests {
             "cas a 1 2",
             "insist get a",
             "campaign",
+            "forget-leader",
+            "snapshot",
+            "unreachable n2",
+            "snapshot-failed n3",
             "abandon",
             "transfer n2",
             "replace n1 by n4",

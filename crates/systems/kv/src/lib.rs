@@ -8,6 +8,7 @@ mod bugs;
 mod bytes;
 mod client;
 mod command;
+mod control;
 mod image;
 mod log;
 mod machine;
@@ -29,6 +30,7 @@ mod timer;
 
 pub use client::Client;
 pub use command::{Answer, Command, Operation, Reply, Text};
+pub use control::Control;
 pub use log::Log;
 pub use message::{KvMessage, Outcome, Session};
 pub use monitor::KvMonitor;

@@ -1,6 +1,7 @@
 //! The system as campaigns see it.
 
 use crate::command::parse;
+use crate::control::Control;
 use crate::marks;
 use crate::message::KINDS;
 use crate::monitor::KvMonitor;
@@ -95,8 +96,17 @@ impl System for Kv {
         const CAMPAIGN: usize = 4;
         const TRANSFER: usize = 5;
         const CHANGE: usize = 6;
+        const CONTROL: usize = 7;
         let changes = if options.text(SPECS, "membership") == "changing" { 6 } else { 0 };
-        let kind = draw.weighted(&[64, 16, 12, 4, 2, 2, changes]);
+        let kind = draw.weighted(&[64, 16, 12, 4, 2, 2, changes, 4]);
+        if kind == CONTROL {
+            let target = match draw.below(3) {
+                0 => Target::Leader,
+                1 => Target::Follower(0),
+                _ => Target::Node(NodeId::server(draw.below(script.servers as u64) as usize)),
+            };
+            return (target, Control::draw(draw, script.servers).to_string());
+        }
         if kind == TRANSFER || kind == CHANGE {
             let order = match kind {
                 TRANSFER => Order::Transfer(NodeId::server(draw.below(script.servers as u64) as usize)),

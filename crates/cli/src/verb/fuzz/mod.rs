@@ -86,8 +86,8 @@ pub(crate) struct Restricted {
     /// Only this system.
     #[arg(long, value_name = "NAME", env = "WHITEWATER_SYSTEM")]
     system: Option<String>,
-    /// Only this profile: calm, swarm, network, disk, clock, honest, lossy, lying, rotten, unlimited; or one of your own, a
-    /// file with shares and ranges.
+    /// Only this profile: calm, swarm, network, disk, clock, membership, honest, lossy, lying, rotten, unlimited; or one of
+    /// your own, a file with shares and ranges.
     #[arg(long, value_name = "PROFILE|FILE", env = "WHITEWATER_PROFILE")]
     profile: Option<String>,
     /// Give an option of the system a value, or the cluster a number of `nodes` or `clients`; may be repeated.

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use whitewater_hunt::{
     Failure, FailureLine, FailureRecord, Fingerprint, Finished, Observer, ProgressLine, Record, RunLine,
-    Signature, Spread, Summary, SummaryLine, print_command,
+    Signature, Spread, Summary, SummaryLine, print_command, upper_bound,
 };
 use whitewater_plan::{generate, seed_text};
 use whitewater_sim::Verdict;
@@ -226,6 +226,31 @@ fn save(folder: &std::path::Path, failure: &Failure, screen: &Screen) -> anyhow:
     Ok(())
 }
 
+/// What bit, what was met, and what that says about the rest.
+fn coverage_lines(summary: &Summary) -> Vec<String> {
+    let bitten: Vec<_> = summary.fault_hits.iter().filter(|(_, runs)| **runs > 0).collect();
+    let told: Vec<_> = bitten.iter().map(|(name, runs)| format!("{name} {runs}")).collect();
+    let kinds = summary.fault_hits.len();
+    let mut lines = vec![format!("  faults    {} of {kinds} bit (runs): {}", bitten.len(), told.join(", "))];
+    let idle = summary.never_bitten();
+    if !idle.is_empty() {
+        lines.push(format!("  no bite   {} (drawn, and without effect)", idle.join(", ")));
+    }
+    let reached = summary.mark_hits.len() - summary.never_reached.len();
+    lines.push(format!("  marks     {reached} of {}", summary.mark_hits.len()));
+    if !summary.never_reached.is_empty() {
+        let bound = 100.0 * upper_bound(summary.runs);
+        let never = summary.never_reached.join(", ");
+        lines.push(format!(
+            "  never     {never} (each in less than {bound:.3} % of runs, with 95 % confidence)"
+        ));
+    }
+    let space: Vec<_> =
+        summary.coverage.parameters.iter().map(|(name, met)| format!("{name} {met}")).collect();
+    lines.push(format!("  space     {}", space.join(", ")));
+    lines
+}
+
 fn summary_text(summary: &Summary, wall: Duration, interrupted: bool) -> String {
     if summary.runs == 0 && summary.failing_runs == 0 {
         return "nothing ran".to_owned();
@@ -252,13 +277,7 @@ fn summary_text(summary: &Summary, wall: Duration, interrupted: bool) -> String 
         spread(&summary.crashes),
         spread(&summary.acknowledged_writes)
     ));
-    let faults: Vec<_> = summary.fault_hits.iter().map(|(family, runs)| format!("{family} {runs}")).collect();
-    lines.push(format!("  faults    {} (runs in which one bit)", faults.join(", ")));
-    let reached = summary.mark_hits.len() - summary.never_reached.len();
-    lines.push(format!("  marks     {reached} of {}", summary.mark_hits.len()));
-    if !summary.never_reached.is_empty() {
-        lines.push(format!("  never     {}", summary.never_reached.join(", ")));
-    }
+    lines.extend(coverage_lines(summary));
     lines.push(format!(
         "  repeated  {} runs; progress excused in {}, not owed in {}",
         summary.repeated, summary.excused, summary.not_owed

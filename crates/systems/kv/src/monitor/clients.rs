@@ -84,7 +84,9 @@ impl Clients {
     /// It answers.
     pub(super) fn told(&mut self, op: OpId, reply: &Reply) -> Result<(), Violation> {
         match reply {
-            Reply::Campaigning | Reply::Transferring | Reply::Declined | Reply::Abandoned => Ok(()),
+            Reply::Campaigning | Reply::Obeyed | Reply::Transferring | Reply::Declined | Reply::Abandoned => {
+                Ok(())
+            }
             Reply::Done(Answer::Changed | Answer::Unfit | Answer::Asked) => Ok(()),
             Reply::Refused | Reply::Unknown if self.orders.contains(&op) => Ok(()),
             Reply::Done(Answer::Written) => self.rules.answered(op, Told::Done),

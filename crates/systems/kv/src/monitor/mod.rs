@@ -3,7 +3,7 @@
 mod clients;
 mod settling;
 
-use crate::message::{KvMessage, Session, server};
+use crate::message::{KvMessage, Outcome, Session, server};
 use crate::node::KvNode;
 use crate::options::Settings;
 use crate::server::Server;
@@ -28,6 +28,9 @@ pub struct KvMonitor {
     figures: Figures,
     /// The session of every server: another one means that its process was started again.
     lives: [Session; SERVERS_MAX],
+    /// Servers that answered a client in the step in which they died, a bit each by position. Which entry the answer stood
+    /// for nobody can tell any more.
+    answered: u16,
     /// Somebody's disk gave promises away unnoticed: what rests on them is not owed any more.
     waived: bool,
     /// Whether a server is forgiven what its disk betrayed.
@@ -43,6 +46,7 @@ impl KvMonitor {
     pub fn new(script: &Script, settings: &Settings) -> KvMonitor {
         KvMonitor {
             rules: RaftRules::new(script.servers),
+            answered: 0,
             waived: false,
             clients: Clients::new(),
             settling: Settling::new(script, settings),
@@ -64,13 +68,29 @@ impl KvMonitor {
         rules
     }
 
+    /// Notes what a server promises in the step in which it dies: a leader that tells others of a commit counts itself in,
+    /// and an answer to a client stands for an entry.
+    fn note_promises(&mut self, seen: &Seen<'_, KvNode>) {
+        for effect in seen.effects {
+            match effect {
+                Effect::Send { message: KvMessage::Raft { message, .. }, .. } => {
+                    self.rules.promise(seen.node, message.commit);
+                }
+                Effect::Send { message: KvMessage::Response { outcome: Outcome::Done(_), .. }, .. } => {
+                    self.answered |= 1 << seen.node.position();
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// A server starts whose disk has lied, misplaced a write or rotted.
     fn starts_on_false_disk(&mut self, node: NodeId, view: &Server) {
         self.rules.forgive(node);
         if view.is_damaged() {
             // It has found out, and takes care itself that nothing rests on what it has lost.
             self.rules.forget_term(node);
-        } else if self.rules.has_lost(node, view) {
+        } else if self.rules.has_lost(node, view) || self.answered >> node.position() & 1 == 1 {
             self.rules.forget(node);
             self.waived = true;
         }
@@ -141,6 +161,7 @@ impl KvMonitor {
             _ => None,
         });
         if seen.died {
+            self.note_promises(seen);
             // Its view says that things are durable which are not; only what it sent counts.
             return self.rules.died(seen.node, said);
         }
@@ -153,6 +174,7 @@ impl KvMonitor {
                 return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
             }
             // Its process is dead; what it shows is what it had in memory.
+            self.note_promises(seen);
             self.rules.died(seen.node, said)?;
             self.rules.crashed(seen.node);
             return Ok(());
@@ -160,6 +182,9 @@ impl KvMonitor {
         let stimulus = if view.session() == lived { stimulus } else { Stimulus::Booted };
         if stimulus == Stimulus::Booted && self.is_excused(seen.node, cluster) {
             self.starts_on_false_disk(seen.node, view);
+        }
+        if stimulus == Stimulus::Booted {
+            self.answered &= !(1 << seen.node.position());
         }
         self.rules.observe(seen.node, stimulus, view, said)
     }

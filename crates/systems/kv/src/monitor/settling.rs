@@ -4,7 +4,9 @@ use super::clients::Clients;
 use crate::command::{Command, Operation, Reply, Text};
 use crate::node::KvNode;
 use crate::options::Settings;
-use whitewater_check::{Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain};
+use whitewater_check::{
+    Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain,
+};
 use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Role, Script, Span, Violation};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
@@ -29,8 +31,8 @@ pub(super) struct Settling {
     ground: Ground,
     phase: Phase,
     settlement: Option<Settlement>,
-    /// Who had found their log damaged, and whose process was dead, when it was settled what is owed.
-    unwell: (Vec<NodeId>, Vec<NodeId>),
+    /// How servers were when it was settled what is owed.
+    standing: Standing,
     /// Time beyond the limit for elections that a repair takes.
     repair: Span,
     /// Longest time a server takes to apply one entry; one that has a thread for it may have to catch up.
@@ -66,7 +68,7 @@ impl Settling {
             applying: Span::ZERO,
             phase: Phase::Faults,
             settlement: None,
-            unwell: Default::default(),
+            standing: Standing::default(),
             repair: Span::ZERO,
             served: Vec::new(),
             write: None,
@@ -126,7 +128,7 @@ impl Settling {
     fn settle(&mut self, cluster: &Cluster<KvNode>, rules: &RaftRules) -> Settlement {
         // A process that died of a failed sync is started again soon, and no sync fails any more: it counts. One that has
         // found its log damaged takes part in nothing.
-        self.unwell = (damaged(cluster).collect(), halted(cluster).collect());
+        self.standing = Standing::of(cluster);
         let mut terrain =
             Terrain::of(cluster, &self.obstructions, |node| !damaged(cluster).any(|other| other == node));
         for node in cluster.servers() {
@@ -193,12 +195,12 @@ impl Settling {
 
     /// What is still missing.
     pub(super) fn progress(&mut self, rules: &RaftRules, cluster: &Cluster<KvNode>) -> Progress {
-        let unwell = (damaged(cluster).collect(), halted(cluster).collect());
-        if self.settlement.is_some() && unwell != self.unwell {
-            // A process that was started again only now has found out what is on its disk.
+        if self.settlement.is_some() && Standing::of(cluster) != self.standing {
+            // A process that was started again only now has found out what is on its disk, or one that was stopped has
+            // taken an order that had waited for it.
             self.settlement = Some(self.settle(cluster, rules));
         }
-        let awaited = self.unwell.1.iter().find(|node| cluster.is_running(**node));
+        let awaited = self.standing.halted.iter().find(|node| cluster.is_running(**node));
         if let (false, Some(&node)) = (self.owes_nothing(), awaited) {
             let (rule, claim) = STARTED_AGAIN;
             let message = format!("the process of {node} died of its disk and is not started again");
@@ -241,6 +243,26 @@ impl Settling {
                 let message = format!("{node} reaches all of its peers, and its log is damaged still");
                 Progress::Waiting(Violation { rule, claim, message, node: Some(node), peer: None })
             }
+        }
+    }
+}
+
+/// What may change what is owed although faults are over.
+#[derive(Default, PartialEq, Eq)]
+struct Standing {
+    damaged: Vec<NodeId>,
+    halted: Vec<NodeId>,
+    /// Memberships that servers act by or may come to act by.
+    memberships: Vec<Vec<Membership>>,
+}
+
+impl Standing {
+    fn of(cluster: &Cluster<KvNode>) -> Standing {
+        let servers = cluster.servers().filter_map(|node| cluster.view(node)?.server());
+        Standing {
+            damaged: damaged(cluster).collect(),
+            halted: halted(cluster).collect(),
+            memberships: servers.map(|server| server.memberships_to_come()).collect(),
         }
     }
 }

@@ -5,6 +5,7 @@
 mod dead;
 mod driving;
 mod members;
+mod obeying;
 mod repair;
 mod serving;
 mod snapshots;
@@ -245,6 +246,10 @@ impl Server {
             Input::Command { op, command: Command::Campaign } => {
                 self.core.campaign();
                 fx.reply(op, Reply::Campaigning);
+            }
+            Input::Command { op, command: Command::Control(control) } => {
+                self.obey(control, fx);
+                fx.reply(op, Reply::Obeyed);
             }
             Input::Command { op, command: Command::Order(order) } => self.order_own(op, &order, fx),
             Input::Command { op, command: Command::Abandon } => fx.reply(op, Reply::Declined),

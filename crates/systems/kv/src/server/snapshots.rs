@@ -27,6 +27,15 @@ impl Server {
         if newcomer {
             fx.mark(marks::SNAPSHOT_FOR_NEWCOMER);
         }
+        self.snapshot_now(fx);
+    }
+
+    /// Makes a snapshot of what is applied, unless there is nothing new or one is being made.
+    pub(super) fn snapshot_now(&mut self, fx: &mut Hands<'_>) {
+        let log = self.core.storage();
+        if log.is_saving() || self.applied <= log.snapshot_index() {
+            return;
+        }
         let index = self.applied;
         let (Some(term), Some(chain)) = (self.spine.term_at(index), self.spine.chain_at(index)) else {
             return;

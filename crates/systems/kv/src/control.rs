@@ -1,0 +1,62 @@
+//! What a script can make a server do besides proposing: what an operator, a timer or a transport would bring about.
+
+use std::fmt;
+use whitewater_sim::{Draw, NodeId};
+
+/// A control event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Stops following its leader, in the same term.
+    ForgetLeader,
+    /// Makes a snapshot now and gives up the log before it.
+    Snapshot,
+    /// The transport says that a message to this server was lost.
+    Unreachable(NodeId),
+    /// The transport says that the snapshot for this server did not arrive.
+    SnapshotFailed(NodeId),
+}
+
+/// How they are written.
+pub(crate) const FORMS: &str = "forget-leader, snapshot, unreachable NODE, snapshot-failed NODE";
+
+impl Control {
+    /// Draws one for a cluster of so many servers.
+    pub(crate) fn draw(draw: &mut Draw, servers: usize) -> Control {
+        let peer = NodeId::server(draw.below(servers as u64) as usize);
+        match draw.below(4) {
+            0 => Control::ForgetLeader,
+            1 => Control::Unreachable(peer),
+            2 => Control::SnapshotFailed(peer),
+            _ => Control::Snapshot,
+        }
+    }
+
+    /// Reads one; `None` if it is another command.
+    ///
+    /// # Errors
+    /// It names no server.
+    pub(crate) fn parse(text: &str) -> Option<Result<Control, String>> {
+        let peer = |name: &str| match name.parse::<NodeId>() {
+            Ok(node) if node.is_server() => Ok(node),
+            _ => Err(format!("`{name}` is no server: write one such as n1")),
+        };
+        match text.split_once(' ') {
+            None if text == "forget-leader" => Some(Ok(Control::ForgetLeader)),
+            None if text == "snapshot" => Some(Ok(Control::Snapshot)),
+            Some(("unreachable", name)) => Some(peer(name).map(Control::Unreachable)),
+            Some(("snapshot-failed", name)) => Some(peer(name).map(Control::SnapshotFailed)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Control::ForgetLeader => f.write_str("forget-leader"),
+            Control::Snapshot => f.write_str("snapshot"),
+            Control::Unreachable(peer) => write!(f, "unreachable {peer}"),
+            Control::SnapshotFailed(peer) => write!(f, "snapshot-failed {peer}"),
+        }
+    }
+}
