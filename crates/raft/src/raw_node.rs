@@ -263,7 +263,9 @@ impl<S: Storage> RawNode<S> {
 
     /// Puts a committed change into effect and returns the membership to be stored with the applied state.
     ///
-    /// To be called for every configuration change among the committed entries, unless the application rejects it.
+    /// To be called for every configuration change among the committed entries, unless the application rejects it, or a
+    /// snapshot that covers it came in meanwhile ([`RawNode::installing_snapshot`]): the configuration is that of the
+    /// snapshot from then on, and an older change on top of it would be wrong.
     ///
     /// # Errors
     ///

@@ -70,6 +70,8 @@ marks! {
     CHANGE_NOT_NOW = "change-proposed-out-of-turn",
     /// A learner that was to become a voter had not caught up, or was none.
     PROMOTION_TOO_EARLY = "promotion-too-early",
+    /// Committed entries were not applied, as a snapshot that has them came in before.
+    OVERTAKEN_BY_SNAPSHOT = "apply-overtaken-by-snapshot",
     /// Several committed entries waited for the apply thread.
     APPLY_BEHIND = "apply-behind",
     /// The append thread was given work while it had some.

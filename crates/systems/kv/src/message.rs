@@ -66,18 +66,6 @@ pub enum KvMessage {
         /// The index it reaches to.
         index: u64,
     },
-    /// A server has found its log damaged: what it has sent in earlier lives is not to be taken any more.
-    Fence {
-        /// The session that others send to it in now.
-        life: Session,
-    },
-    /// It will not be.
-    Fenced {
-        /// That of the question.
-        life: Session,
-        /// The term of the server that answers.
-        term: u64,
-    },
     /// A piece of a snapshot.
     Piece {
         /// The session it is sent in.
@@ -99,6 +87,18 @@ pub enum KvMessage {
         index: u64,
         /// The bytes that are there.
         bytes: u32,
+    },
+    /// A server has found its log damaged: what it has sent in earlier lives is not to be taken any more.
+    Fence {
+        /// The session that others send to it in now.
+        life: Session,
+    },
+    /// It will not be.
+    Fenced {
+        /// That of the question.
+        life: Session,
+        /// The term of the server that answers.
+        term: u64,
     },
     /// A client asks for an operation.
     Request {
@@ -270,11 +270,6 @@ impl Digest for KvMessage {
                 digester.word(u64::from(*session));
                 digester.word(*index);
             }
-            KvMessage::Fence { life } => digester.word(u64::from(*life)),
-            KvMessage::Fenced { life, term } => {
-                digester.word(u64::from(*life));
-                digester.word(*term);
-            }
             KvMessage::Piece { session, head, offset, total, bytes } => {
                 digest_raft(*session, head, digester);
                 digester.word(u64::from(*offset) << 32 | u64::from(*total));
@@ -283,6 +278,11 @@ impl Digest for KvMessage {
             KvMessage::Come { session, index, bytes } => {
                 digester.word(u64::from(*session) << 32 | u64::from(*bytes));
                 digester.word(*index);
+            }
+            KvMessage::Fence { life } => digester.word(u64::from(*life)),
+            KvMessage::Fenced { life, term } => {
+                digester.word(u64::from(*life));
+                digester.word(*term);
             }
             KvMessage::Request { session, attempt, body } => {
                 digester.word(u64::from(*session));

@@ -276,8 +276,8 @@ impl Server {
                 fx.send(from, KvMessage::Connected { nonce, session: self.granted(from) });
             }
             KvMessage::Connected { nonce, session } => self.session_granted(from, nonce, session, fx),
-            KvMessage::Piece { session, .. } if session != self.session => {
-                fx.send(from, KvMessage::Broken { session, granted: self.session });
+            KvMessage::Piece { session, .. } if session != self.granted(from) => {
+                fx.send(from, KvMessage::Broken { session, granted: self.granted(from) });
             }
             KvMessage::Piece { session, head, offset, total, bytes } => {
                 self.piece_came(from, Piece { session, head, offset, total, bytes }, fx);

@@ -101,6 +101,12 @@ impl Server {
 
     /// Applies a committed entry and answers whoever waits for it.
     pub(super) fn apply(&mut self, entry: &Entry, fx: &mut Hands<'_>) {
+        if self.core.installing_snapshot().is_some_and(|index| entry.index <= index) {
+            // The core acts by the membership of a snapshot from when it comes in: an older change on top of it would be
+            // wrong. The snapshot has all of this.
+            fx.mark(marks::OVERTAKEN_BY_SNAPSHOT);
+            return;
+        }
         assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
         let applied = match entry.kind {
             EntryKind::Normal => self.machine.apply(&entry.data),
