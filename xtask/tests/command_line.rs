@@ -242,7 +242,10 @@ fn a_saved_failure_says_whether_it_is_still_the_same() {
     let found = ended(command(&format!("fuzz {BROKEN} --seed 7 --runs 200 --save")).arg(&folder));
     assert_eq!(found.code, 1, "{found:#?}");
     let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert_eq!(files.len(), 1, "one failure, one file, and nothing half-written: {files:?}");
+    let (files, others): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|file| file.extension().is_some_and(|e| e == "json"));
+    assert_eq!(files.len(), 1, "one failure, one file: {files:?}");
+    assert_eq!(others, [folder.join("campaign.state")], "and nothing half-written");
     let replay = |file: &std::path::Path| ended(command("replay").arg(file));
 
     let same = replay(&files[0]);
@@ -282,6 +285,82 @@ fn a_saved_failure_says_whether_it_is_still_the_same() {
     let mended = fs::read_to_string(folder.join("gone.json")).unwrap();
     fs::write(folder.join("gone.json"), mended.replace("\"fails\"", "\"passes\"")).unwrap();
     assert_eq!(verified("gone.json"), 0, "it was mended, and stays so");
+}
+
+#[test]
+fn a_search_that_stopped_goes_on_where_it_was() {
+    let folder = folder("resumed");
+    let search = |more: &str| {
+        let words =
+            format!("fuzz --system relay --seeds 0..30 --keep-going --message-format json {more} --save");
+        ended(command(&words).arg(&folder))
+    };
+    let runs = |ended: &support::Ended| ended.of_type("summary")[0]["runs"].as_u64().unwrap();
+    assert_eq!(runs(&search("--runs 12")), 12);
+    assert_eq!(runs(&search("--resume")), 18, "the rest of the seeds");
+    assert_eq!(search("--resume").code, 4, "there is nothing left");
+    search("--resume --profile calm").refused(2, &["another search"]);
+    fs::write(folder.join("campaign.state"), "{").unwrap();
+    search("--resume").refused(2, &["campaign.state", "damaged"]);
+    assert_eq!(runs(&search("")), 30, "without --resume a new search begins");
+}
+
+#[test]
+fn what_cannot_be_kept_or_shrunk_is_refused_and_nothing_is_overwritten() {
+    let folder = folder("kept");
+    run("keep F-fedcba9876").refused(2, &["F-fedcba9876"]);
+    run("keep F-").refused(2, &["F-"]);
+    run("keep 42").refused(2, &["no fingerprint"]);
+    run("shrink F-fedcba9876").refused(2, &["F-fedcba9876"]);
+    let passes = (0..50).find(|seed| run(&format!("fuzz --profile calm --seed {seed}")).code == 0).unwrap();
+    run(&format!("shrink --profile calm {passes}")).refused(2, &["passes", "nothing to shrink"]);
+    let found = ended(command(&format!("fuzz {BROKEN} --seed 7 --runs 200 --save")).arg(&folder));
+    assert_eq!(found.code, 1);
+    let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let file = files.iter().find(|file| file.extension().is_some_and(|e| e == "json")).unwrap();
+    let text = fs::read_to_string(file).unwrap();
+    let scenario = support::root().join("scenarios/leader-cut-off.json");
+    let before = fs::read(&scenario).unwrap();
+    let taken = ended(command("keep --as leader-cut-off").arg(file));
+    taken.refused(2, &["there is one already"]);
+    assert_eq!(fs::read(&scenario).unwrap(), before);
+    let damaged = folder.join("damaged.json");
+    fs::write(&damaged, &text[..text.len() / 2]).unwrap();
+    for verb in ["keep", "shrink", "replay", "seeds verify", "trace why"] {
+        ended(command(verb).arg(&damaged)).refused(2, &["damaged.json"]);
+    }
+    assert_eq!(ended(command("replay --bisect").arg(&damaged)).code, 125, "this commit cannot tell");
+    assert_eq!(ended(command("replay --bisect").arg(file)).code, 1);
+}
+
+#[test]
+fn a_run_is_walked_through_and_its_messages_decided_from_standard_input() {
+    let mut child = command("replay --step --system relay --profile calm 3")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let words = b"n 60\nf\ns n1\ndrop 1\nnonsense\nb 3\nv\nq\n";
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), words).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    for said in ["sent at", "n1 term", "decided; the run now ends with", "? there is no command `nonsense`"] {
+        assert!(text.contains(said), "`{said}` is missing in\n{text}");
+    }
+}
+
+#[test]
+fn traces_tell_why_where_they_part_and_all_of_it() {
+    let why = run("trace why 3 e40");
+    assert_eq!((why.code, why.out.lines().next().unwrap().trim().starts_with("e40")), (0, true), "{why:#?}");
+    assert_eq!(run("trace diff 3 3").code, 0);
+    let parted = run("trace diff 3 4");
+    assert_eq!(parted.code, 1);
+    assert!(parted.out.lines().any(|line| line.starts_with("- ")), "{}", parted.out);
+    let export = run("trace export 3 jsonl");
+    assert_eq!(export.of_type("trace").len(), 1);
+    assert!(export.of_type("event").len() > 100);
+    run("trace why 3 e99999999").refused(2, &["there is no event"]);
 }
 
 #[test]

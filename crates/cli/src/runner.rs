@@ -3,8 +3,8 @@
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, wal,
-    worker,
+    bench, check_history, demo, determinism, differ, fuzz, keep, mutants, replay, scenario, seeds, shrink,
+    trace, wal, worker,
 };
 use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -91,10 +91,12 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
     {
         return Ok(exit);
     }
-    match verb {
+    let exit = match verb {
         Verb::Demo(typed) => demo::run(&typed, systems, &screen),
         Verb::Fuzz(typed) => fuzz::run(&typed, &Given(matches), systems, &screen),
         Verb::Replay(typed) => replay::run(&typed, &Given(matches), systems, &screen),
+        Verb::Keep(typed) => keep::run(&typed, systems, &screen),
+        Verb::Trace(typed) => trace::run(&typed, systems, &screen),
         Verb::Seeds(typed) => seeds::run(&typed, systems, &screen),
         Verb::Shrink(typed) => shrink::run(&typed, systems, &screen),
         Verb::Scenario(typed) => scenario::run(typed, systems, &screen),
@@ -105,6 +107,10 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
         Verb::Differ(typed) => differ::run(&typed, systems, &screen),
         Verb::Determinism(typed) => determinism::run(&typed, systems, &screen),
         Verb::Worker(typed) => worker::run(&typed, systems),
+    }?;
+    match screen.failure() {
+        Some(error) => Err(anyhow::anyhow!("standard output cannot be written: {error}")),
+        None => Ok(exit),
     }
 }
 

@@ -20,13 +20,15 @@ pub enum Format {
 pub struct Screen {
     format: Format,
     closed: AtomicBool,
+    /// Why standard output could not be written, unless its reader has gone.
+    failed: Mutex<Option<io::Error>>,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Screen {
     /// A screen whose results have that format.
     pub fn new(format: Format) -> Screen {
-        Screen { format, closed: AtomicBool::new(false), bar: Mutex::new(None) }
+        Screen { format, closed: AtomicBool::new(false), failed: Mutex::new(None), bar: Mutex::new(None) }
     }
 
     /// What results look like.
@@ -37,6 +39,11 @@ impl Screen {
     /// Whether whoever read our standard output has gone, so that going on is pointless.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Why standard output could not be written, unless its reader has gone: a full disk must not look like success.
+    pub fn failure(&self) -> Option<io::Error> {
+        self.failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
     }
 
     /// Lets a bar step aside whenever something is written; `None` when the bar is gone.
@@ -78,8 +85,12 @@ impl Screen {
         }
         self.aside(|| {
             let mut out = io::stdout().lock();
-            if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
+            if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush()) {
                 self.closed.store(true, Ordering::Relaxed);
+                if error.kind() != io::ErrorKind::BrokenPipe {
+                    let mut failed = self.failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    failed.get_or_insert(error);
+                }
             }
         });
     }

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use whitewater_hunt::report::{self, About};
 use whitewater_hunt::{
-    Failure, Fingerprint, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, Signature, Slip, run, shrink,
+    Failure, Fingerprint, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, ShrunkLine, Signature, Slip, run,
+    shrink,
 };
-use whitewater_plan::Plan;
+use whitewater_plan::{Plan, seed_text};
 
 /// How failures are shrunk, and where what is left goes.
 pub(crate) struct Shrinker<'a> {
@@ -74,6 +75,35 @@ impl Small {
     /// Its report, with the commands that go on from here.
     pub(crate) fn report(&self) -> String {
         report::text(&self.failure, &self.about())
+    }
+
+    /// What is left, in a few lines, with the commands that go on from here.
+    pub(crate) fn summary(&self) -> String {
+        let about = self.about();
+        let head = format!("Shrunk {}: {}", self.fingerprint, self.shrunk.sentence());
+        let replay = ("Replay".to_owned(), self.failure.command.clone());
+        let commands = about.commands.into_iter().map(|(what, command)| (what.to_owned(), command));
+        let lines =
+            [replay].into_iter().chain(commands).map(|(what, command)| format!("  {what:<14} {command}"));
+        [head].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What is left, for programs.
+    pub(crate) fn line(&self) -> ShrunkLine {
+        ShrunkLine {
+            fingerprint: self.fingerprint.to_string(),
+            seed: self.failure.seed.map(seed_text),
+            system: self.failure.plan.system.clone(),
+            rule: self.failure.rule().to_owned(),
+            message: self.failure.message(),
+            nodes: self.shrunk.after.nodes as u64,
+            steps: self.shrunk.after.steps as u64,
+            pins: self.shrunk.after.pins as u64,
+            deliveries: self.shrunk.after.deliveries,
+            minimal: self.shrunk.minimal,
+            file: self.file.display().to_string(),
+            command: self.failure.command.clone(),
+        }
     }
 
     /// What the report says besides.

@@ -1,8 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, wal,
-    worker,
+    bench, check_history, demo, determinism, differ, fuzz, keep, mutants, replay, scenario, seeds, shrink,
+    trace, wal, worker,
 };
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
@@ -29,7 +29,9 @@ pub(crate) enum Verb {
     Fuzz(fuzz::Typed),
     Replay(replay::Typed),
     Shrink(shrink::Typed),
+    Keep(keep::Typed),
     Seeds(seeds::Typed),
+    Trace(trace::Typed),
     Scenario(scenario::Typed),
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
@@ -53,7 +55,9 @@ impl Verb {
             Verb::Fuzz(_) => false,
             Verb::Replay(typed) => typed.needs_bugs(systems),
             Verb::Shrink(typed) => typed.needs_bugs(systems),
+            Verb::Keep(typed) => typed.needs_bugs(systems),
             Verb::Seeds(typed) => typed.needs_bugs(systems),
+            Verb::Trace(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
             Verb::Mutants(_) => true,
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
@@ -79,7 +83,9 @@ impl Verb {
             Verb::Demo(_)
             | Verb::Replay(_)
             | Verb::Shrink(_)
+            | Verb::Keep(_)
             | Verb::Seeds(_)
+            | Verb::Trace(_)
             | Verb::Scenario(_)
             | Verb::CheckHistory(_)
             | Verb::Wal(_)

@@ -3,7 +3,7 @@
 //! Two runs of one plan, before and after a change of the code, are compared by it: where their courses part, the
 //! change has made itself felt.
 
-use crate::words::numberless;
+use crate::words::{clock, numberless, remarks};
 use whitewater_sim::{EventKind, Outcome, Trace, TraceEvent};
 
 /// Lines a course has at most; a longer run has none, since nobody would read where it parts.
@@ -68,6 +68,31 @@ pub fn parting(old: &[String], outcome: &Outcome) -> Option<Parting> {
         kept: in_common(old, &new),
         lines: old.len(),
     })
+}
+
+/// Events told of each run from where two part.
+const PARTED_MAX: usize = 6;
+
+/// Where two recorded runs part: a few lines both have, then `-` lines of the one and `+` lines of the other; none if
+/// they are the same, event by event.
+pub fn parting_lines(one: &Trace, other: &Trace) -> Option<Vec<String>> {
+    let told = |trace: &Trace| -> Vec<String> {
+        let told = trace.events.iter().filter_map(|event| {
+            line(event).map(|line| format!("{:>10}  {line}  {}", clock(event.time), remarks(event)))
+        });
+        told.map(|line| line.trim_end().to_owned()).collect()
+    };
+    let (a, b) = (told(one), told(other));
+    let at = (0..a.len().max(b.len())).find(|&at| a.get(at) != b.get(at))?;
+    let mut lines: Vec<String> = a[at.saturating_sub(3)..at].iter().map(|line| format!("  {line}")).collect();
+    for (sign, told) in [('-', &a), ('+', &b)] {
+        let rest = told.get(at..).unwrap_or_default();
+        lines.extend(rest.iter().take(PARTED_MAX).map(|line| format!("{sign} {line}")));
+        if rest.is_empty() {
+            lines.push(format!("{sign} the end of the run"));
+        }
+    }
+    Some(lines)
 }
 
 /// Length of the longest common subsequence.

@@ -58,10 +58,12 @@ fn shared_by(one: &dyn System, other: &dyn System, plan: &Plan) -> (Plan, Vec<St
     };
     let mut left_out = Vec::new();
     let mut shared = plan.clone();
+    let cluster = [format!("servers {}", plan.script.servers), format!("clients {}", plan.script.clients)];
     shared.script.steps.retain(|step| {
         // A line is read with the names a system has: messages, timers, figures.
         let line = text::print_step(step);
-        let reads = |system| text::parse_script(std::slice::from_ref(&line), Some(system)).is_ok();
+        let lines = [&cluster[..], std::slice::from_ref(&line)].concat();
+        let reads = |system| text::parse_script(&lines, Some(system)).is_ok();
         let both = knows(&step.action) && reads(one) && reads(other);
         if !both {
             left_out.push(line);

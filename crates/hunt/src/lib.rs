@@ -43,18 +43,19 @@ pub use campaign::{
 };
 pub use causes::causes;
 pub use command::print_command;
-pub use course::{Parting, course, parting};
+pub use course::{Parting, course, parting, parting_lines};
 pub use differ::{Compared, differ};
 pub use failure::{Failure, FailureKind, FailureRecord, OWN_BUG};
 pub use fingerprint::Fingerprint;
 pub use neighbour::neighbour;
-pub use record::{FailureLine, ProgressLine, Record, RunLine, SpreadLine, SummaryLine};
+pub use record::{FailureLine, ProgressLine, Record, RunLine, ShrunkLine, SpreadLine, SummaryLine};
 pub use run::{missed, never_happened, run, run_twice, same};
 pub use shrink::{
     Element, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, Size, Slip, elements, shrink, without,
 };
 pub use signature::Signature;
 pub use snapshot::{meets, scenario_text};
+pub use story::find_event;
 pub use suspect::suspect;
 pub use tally::{FAILURES_KEPT, Progress, Spread, Summary};
-pub use walk::{Walk, Walked};
+pub use walk::{Walk, Walked, event_line};

@@ -21,6 +21,8 @@ pub enum Record {
     Progress(ProgressLine),
     /// A run that failed.
     Failure(FailureLine),
+    /// A failing run that was made small.
+    Shrunk(ShrunkLine),
     /// What a campaign found.
     Summary(SummaryLine),
 }
@@ -84,6 +86,35 @@ pub struct FailureLine {
     pub suspect: Option<String>,
     /// What nodes saw and did; none for a run that gave no outcome.
     pub trace_hash: Option<String>,
+    /// The command that runs it again.
+    pub command: String,
+}
+
+/// A failing run that was made small.
+#[derive(Clone, Debug, Serialize)]
+pub struct ShrunkLine {
+    /// What stands for it among failures.
+    pub fingerprint: String,
+    /// The seed of the run it was made from; none for a plan from a file.
+    pub seed: Option<String>,
+    /// The system that ran.
+    pub system: String,
+    /// The rule that was broken, or `panic` or `limit`.
+    pub rule: String,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// Servers and clients that are left.
+    pub nodes: u64,
+    /// Faults and operations that are left.
+    pub steps: u64,
+    /// Decisions that are pinned.
+    pub pins: u64,
+    /// Messages that reached a node that was up.
+    pub deliveries: u64,
+    /// Whether nothing can be taken away any more.
+    pub minimal: bool,
+    /// The file it was saved in.
+    pub file: String,
     /// The command that runs it again.
     pub command: String,
 }

@@ -143,6 +143,16 @@ const fn role_words(role: Role) -> (&'static str, &'static str) {
     }
 }
 
+/// The event of that name: its number as in `e31`, or the time at which a text trace tells it, as in `36.17b`.
+pub fn find_event(plan: &Plan, outcome: &Outcome, name: &str) -> Option<EventId> {
+    let trace = outcome.trace.as_ref()?;
+    if let Some(number) = name.strip_prefix('e').and_then(|digits| digits.parse().ok()) {
+        return trace.event(EventId(number)).map(|event| event.id);
+    }
+    let story = Story::of(plan, outcome)?;
+    trace.events.iter().map(|event| event.id).find(|id| story.name(*id) == Some(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

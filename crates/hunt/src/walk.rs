@@ -77,7 +77,7 @@ impl Walk {
 
     /// The event one stands at.
     pub fn here(&self) -> String {
-        self.trace().events.get(self.at).map_or_else(|| "the run is over".to_owned(), line)
+        self.trace().events.get(self.at).map_or_else(|| "the run is over".to_owned(), event_line)
     }
 
     /// Goes on by some events and tells each.
@@ -87,7 +87,7 @@ impl Walk {
         if to == self.at {
             return "the run is over".to_owned();
         }
-        let told: Vec<String> = self.trace().events[self.at + 1..=to].iter().map(line).collect();
+        let told: Vec<String> = self.trace().events[self.at + 1..=to].iter().map(event_line).collect();
         self.at = to;
         told.join("\n")
     }
@@ -255,8 +255,8 @@ fn name_only(decision: &Decision) -> Decision {
     with_fate(decision, Fate::Lost)
 }
 
-/// An event in one line.
-pub(crate) fn line(event: &TraceEvent) -> String {
+/// An event in one line: number, time, cause, node, kind, text and remarks.
+pub fn event_line(event: &TraceEvent) -> String {
     let node = event.node.map_or_else(String::new, |node| node.to_string());
     let cause = match event.cause {
         EventId::NONE => String::new(),

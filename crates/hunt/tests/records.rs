@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_hunt::{
-    FailureLine, FailureRecord, Finished, Progress, ProgressLine, Record, RunLine, Spread, Summary,
-    SummaryLine,
+    FailureLine, FailureRecord, Finished, Progress, ProgressLine, Record, RunLine, ShrunkLine, Spread,
+    Summary, SummaryLine,
 };
 use whitewater_plan::Profile;
 use whitewater_sim::{Span, TraceHash};
@@ -52,8 +52,27 @@ fn records() -> Vec<Record> {
         Record::Progress(ProgressLine::of(&Progress { runs: 5, ..Progress::default() }, 1.5)),
         Record::Failure(FailureLine::of(&failure)),
         Record::Failure(FailureLine::of(&bare)),
+        Record::Shrunk(shrunk(Some("0x000000000000002a".into()))),
+        Record::Shrunk(shrunk(None)),
         Record::Summary(SummaryLine::of(&summary, 2.25, true)),
     ]
+}
+
+fn shrunk(seed: Option<String>) -> ShrunkLine {
+    ShrunkLine {
+        fingerprint: "F-0123456789".into(),
+        seed,
+        system: "relay".into(),
+        rule: "follower-applies".into(),
+        message: "n2 applied no rows".into(),
+        nodes: 3,
+        steps: 2,
+        pins: 1,
+        deliveries: 21,
+        minimal: true,
+        file: "found/F-0123456789.json".into(),
+        command: "cargo xtask replay F-0123456789".into(),
+    }
 }
 
 /// Says what is wrong with a value, as far as the parts of JSON Schema go that our schema uses.

@@ -4,6 +4,7 @@
 //! draws every delay and every loss from the script's seed, and shows each step to a [`Monitor`].
 
 mod action;
+mod canary;
 mod clock;
 mod cluster;
 mod digest;
@@ -33,6 +34,7 @@ mod verdict;
 mod world;
 
 pub use action::{Action, Countable, Losing, Topology};
+pub use canary::Canary;
 pub use clock::{ClockChange, Rate};
 pub use cluster::Cluster;
 pub use digest::{Digest, Digester, TraceHash};

@@ -162,22 +162,58 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
         return Err("the plan gives another run each time: that has to be found first".to_owned());
     }
     let before = Size::of(plan, &outcome);
-    let mut held = Held { plan: plan.clone(), outcome };
+    let first = Held { plan: plan.clone(), outcome };
     let mut trials = Trials::new(shrinking, signature.clone(), before);
-    round(&mut trials, &mut held, &DRAWN);
-    round(&mut trials, &mut held, &DRAWN[3..]);
-    reseed::other_seeds(&mut trials, &mut held);
-    reseed::luckier_seed(&mut trials, &mut held);
-    pinning::without_seed(&mut trials, &mut held);
-    let mut minimal = until_nothing_helps(&mut trials, &mut held, &PINNED);
-    for pass in LAST {
-        pass(&mut trials, &mut held);
+    let (mut held, mut minimal) = attempt(&mut trials, first.clone());
+    // A plan from which nothing can be taken may still be a bad one: begin again elsewhere, and keep the best.
+    for number in 0..ATTEMPTS {
+        if is_small(&held, shrinking.system) || trials.is_over() {
+            break;
+        }
+        let mut other = first.clone();
+        if !reseed::elsewhere(&mut trials, &mut other, number) {
+            continue;
+        }
+        let (other, is_minimal) = attempt(&mut trials, other);
+        if is_minimal >= minimal && weight(&other, shrinking.system) < weight(&held, shrinking.system) {
+            (held, minimal) = (other, is_minimal);
+        }
     }
-    minimal &= until_nothing_helps(&mut trials, &mut held, &PINNED) && !trials.is_over();
     let after = Size::of(&held.plan, &held.outcome);
     let (tries, slips) = trials.finish();
     Ok(Shrunk { plan: held.plan, outcome: held.outcome, signature, before, after, tries, minimal, slips })
 }
+
+/// Beginnings under other seeds that are tried for a plan that did not become small.
+const ATTEMPTS: u64 = 6;
+
+/// One way from a plan to a small one; says whether nothing can be taken from it.
+fn attempt(trials: &mut Trials<'_>, mut held: Held) -> (Held, bool) {
+    round(trials, &mut held, &DRAWN);
+    round(trials, &mut held, &DRAWN[3..]);
+    reseed::other_seeds(trials, &mut held);
+    reseed::luckier_seed(trials, &mut held);
+    pinning::without_seed(trials, &mut held);
+    let mut minimal = until_nothing_helps(trials, &mut held, &PINNED);
+    for pass in LAST {
+        pass(trials, &mut held);
+    }
+    minimal &= until_nothing_helps(trials, &mut held, &PINNED) && !trials.is_over();
+    (held, minimal)
+}
+
+/// How much there is to read in a plan and its run.
+fn weight(held: &Held, system: &dyn System) -> u64 {
+    4 * elements(&held.plan, system).len() as u64 + held.outcome.counters.deliveries
+}
+
+/// Whether nobody would ask for less.
+fn is_small(held: &Held, system: &dyn System) -> bool {
+    weight(held, system) <= SMALL
+}
+
+/// A plan with a handful of elements and a run of about 25 deliveries.
+const SMALL: u64 = 50;
 
 fn round(trials: &mut Trials<'_>, held: &mut Held, passes: &[Pass]) -> bool {
     passes.iter().fold(false, |helped, pass| pass(trials, held) | helped)

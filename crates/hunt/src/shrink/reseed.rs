@@ -18,6 +18,9 @@ const SEEDS: u64 = 16;
 /// Random halves of the steps that are tried.
 const HALVES: u64 = 6;
 
+/// Deliveries of a run that is small enough whatever it was before.
+const ALWAYS_SMALL: u64 = 250;
+
 /// Rounds of reductions at most.
 const ROUNDS: usize = 40;
 
@@ -69,6 +72,21 @@ pub(super) fn luckier_seed(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     helped
 }
 
+/// The same plan under another seed under which it fails the same way, the `number`-th that is tried for; the plan
+/// itself if there is none.
+pub(super) fn elsewhere(trials: &mut Trials<'_>, held: &mut Held, number: u64) -> bool {
+    if held.plan.script.rest == Rest::Fixed {
+        return false;
+    }
+    let base = held.plan.clone();
+    let first = 1 + number * ELSEWHERE;
+    let candidates = (first..first + ELSEWHERE).map(|number| with_seed(&base, base.script.seed, number));
+    trials.first(held, candidates).is_some()
+}
+
+/// Seeds tried for another beginning.
+const ELSEWHERE: u64 = 48;
+
 fn fails_with_others(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     let base = held.plan.clone();
     let candidates = (1..=2 * SEEDS).map(|number| with_seed(&base, base.script.seed, number));
@@ -84,8 +102,9 @@ fn with_seed(plan: &Plan, seed: u64, number: u64) -> Plan {
     changed(plan, |plan| plan.script.seed = other)
 }
 
+/// A run under another seed may take longer, since what is left will be cut to what it needs; but not for ever.
 fn no_larger(held: &Held, outcome: &Outcome) -> bool {
-    outcome.counters.deliveries <= held.outcome.counters.deliveries
+    outcome.counters.deliveries <= held.outcome.counters.deliveries.max(ALWAYS_SMALL) * 4
 }
 
 /// Smaller plans, the smallest first.

@@ -119,7 +119,15 @@ fn ends_sooner(trials: &mut Trials<'_>, held: &mut Held, at: usize) -> bool {
             return true;
         }
     }
-    false
+    let Some(Trigger::After(span)) = held.plan.script.steps[at].until else { return false };
+    let shorter = [0, 1, 2, 3, 4, 5, 6, 7].map(|eighths| whole(span.nanos() / 8 * eighths));
+    let plan = held.plan.clone();
+    let candidates = shorter.into_iter().filter(|&nanos| nanos < span.nanos()).map(|nanos| {
+        changed(&plan, |plan| {
+            plan.script.steps[at].until = Some(Trigger::After(Span::from_nanos(nanos)));
+        })
+    });
+    trials.first_if(held, candidates, no_longer).is_some()
 }
 
 /// Writes times as whole milliseconds, then as tens of them.

@@ -30,6 +30,7 @@ pub struct Slip {
 const SLIPS_MAX: usize = 8;
 
 /// The smallest plan so far, with how it ends.
+#[derive(Clone)]
 pub(super) struct Held {
     pub(super) plan: Plan,
     pub(super) outcome: Outcome,

@@ -4,8 +4,6 @@ use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
 use super::trials::{Held, Trials, changed};
 use whitewater_sim::{Decision, Fate, Network, Ratio, Shape, Span};
 
-const MILLI: u64 = 1_000_000;
-
 /// Takes loss, copies and overtaking away.
 pub(super) fn calmer_links(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     let mut helped = false;
@@ -81,10 +79,11 @@ pub(super) fn rounder_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
 
 fn simpler(decision: &Decision) -> Vec<Decision> {
     let round = |span: Span| {
-        let units = [10 * MILLI, MILLI].into_iter().filter(move |unit| !span.nanos().is_multiple_of(*unit));
+        // One digit that counts, or two.
+        let digit = 10_u64.pow(span.nanos().max(1).ilog10());
+        let units = [digit, (digit / 10).max(1)].into_iter();
         let up = units.clone().map(move |unit| span.nanos().div_ceil(unit) * unit);
         let down = units.map(move |unit| span.nanos() / unit * unit).filter(|&nanos| nanos > 0);
-        // A longer way stays as far from the usual one as it was; only ever fewer digits.
         up.chain(down).map(Span::from_nanos).filter(move |other| digits(*other) < digits(span))
     };
     match decision {

@@ -115,10 +115,24 @@ fn with_bug_and_options(
         let before = eligible.clone();
         eligible.retain(|system| has_option(*system, name));
         if eligible.is_empty() {
-            return Err(no_option(&before, name));
+            let elsewhere = systems.iter().find(|system| has_option(**system, name));
+            return Err(match elsewhere {
+                Some(system) => of_two_systems(&before, name, *system),
+                None => no_option(&before, name),
+            });
         }
     }
     Ok(eligible)
+}
+
+/// That an option is of another system than what was given before it.
+fn of_two_systems(before: &[&'static dyn System], name: &str, system: &dyn System) -> String {
+    let others: Vec<&str> = before.iter().map(|system| system.name()).collect();
+    format!(
+        "no system has all of this: `{name}` is an option of {}, and what was given before it is of {}",
+        system.name(),
+        others.join(", ")
+    )
 }
 
 /// Whether a system has that option, which may be given for one node, as in `mode.n1`.

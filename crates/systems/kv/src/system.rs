@@ -10,8 +10,8 @@ use crate::order::{MembershipChange, Order};
 use crate::server::FIGURES;
 use crate::timer::KvTimer;
 use whitewater_sim::{
-    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, Trouble, Watch,
-    World,
+    Canary, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, Trouble,
+    Watch, World,
 };
 
 /// The replicated key-value store.
@@ -47,6 +47,10 @@ impl System for Kv {
 
     fn rules(&self) -> Vec<(&'static str, &'static str)> {
         KvMonitor::rules()
+    }
+
+    fn canary(&self) -> Option<Canary> {
+        Some(Canary { profile: "unlimited", set: &[("disk-excuses", "off")] })
     }
 
     fn marks(&self) -> &'static [&'static str] {

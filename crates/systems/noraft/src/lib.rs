@@ -60,6 +60,8 @@ pub struct Noraft<const CLUSTER: usize> {
     /// Ticks until the timeout that is set.
     due: Option<u64>,
     wants_timeout: bool,
+    /// Where the entries began that were sent to each peer since the last tick: its link is busy with them.
+    sent: BTreeMap<u64, u64>,
     /// A snapshot that has come and is to be installed.
     incoming: Option<(Position, Config, Arc<[u8]>)>,
     /// The one that is being stored.
@@ -154,6 +156,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
             contents: BTreeMap::new(),
             due: None,
             wants_timeout: false,
+            sent: BTreeMap::new(),
             incoming: None,
             installing: None,
             handed: base.index,
@@ -169,6 +172,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     }
 
     fn tick(&mut self) {
+        self.sent.clear();
         self.due = self.due.map(|ticks| ticks.saturating_sub(1));
         if self.due.take_if(|ticks| *ticks == 0).is_some() {
             self.node.time_out();
@@ -241,6 +245,10 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
                     let to = self.node.peers().into_iter().filter_map(server_of);
                     todo.promises.extend(to.map(|peer| (peer, wire.clone())));
                 }
+                // Every answer of a follower that lags is answered with entries: on a network that repeats messages they would
+                // multiply without end. The crate lets its users give up what a busy link does not take.
+                Act::Send(to, Wire::AppendCall { base, ref entries, .. })
+                    if !entries.is_empty() && self.sent.insert(to, base.index) == Some(base.index) => {}
                 Act::Send(to, wire) => {
                     let wire = self.filled(wire);
                     todo.promises.extend(server_of(to).map(|peer| (peer, wire)));

@@ -1,6 +1,7 @@
 //! What the words behind `fuzz` mean: which seeds, how much of them, under which restrictions.
 
-use super::Typed;
+use super::resume::State;
+use super::{Shrink, Typed};
 use crate::Screen;
 use crate::amount::Amount;
 use crate::given::Given;
@@ -35,6 +36,9 @@ pub(super) struct Meaning {
     /// How long a run may take in a worker process, if it is made in one.
     pub(super) isolate: Option<Duration>,
     pub(super) save: Option<PathBuf>,
+    pub(super) shrink: Shrink,
+    /// How far the search has come, if that is written down.
+    pub(super) state: Option<State>,
     pub(super) verbose: bool,
     /// Where the values come from, for people who ask.
     origins: Vec<String>,
@@ -67,8 +71,9 @@ impl Meaning {
             }
             _ => (Seeds::From(fresh_seed()), Amount::Time(TIME_DEFAULT)),
         };
+        let named = which.is_some();
         let origin = |name: &&str| format!("{name} {}", given.origin(name));
-        Ok(Meaning {
+        let meaning = Meaning {
             seeds,
             amount: amount.unwrap_or(by_default),
             restrictions: typed.restricted.meaning()?,
@@ -76,13 +81,27 @@ impl Meaning {
             keep_going: typed.keep_going,
             isolate: typed.isolate,
             save: typed.save.clone(),
+            shrink: typed.shrink,
+            state: None,
             verbose: typed.verbose,
             origins: ["seed", "seeds", "deliveries", "runs", "for", "system", "profile", "jobs", "save"]
                 .iter()
                 .filter(|name| given.is_given(name))
                 .map(origin)
                 .collect(),
-        })
+        };
+        meaning.with_state(typed.resume, named)
+    }
+
+    /// The same search with its state, from where it stopped if it is to go on; `named` if seeds were.
+    fn with_state(mut self, resumes: bool, named: bool) -> anyhow::Result<Meaning> {
+        let Some(folder) = self.save.clone() else { return Ok(self) };
+        let stopped = if resumes { State::read(&folder, &self, named)? } else { None };
+        if let Some(state) = &stopped {
+            (self.seeds, self.amount) = state.rest(self.amount)?;
+        }
+        self.state = Some(stopped.unwrap_or_else(|| State::begin(&self)));
+        Ok(self)
     }
 
     /// The first seed.

@@ -1,6 +1,7 @@
 //! `fuzz`: searches seeds for runs that break a rule; with one seed alone, does that run twice and tells it.
 
 mod meaning;
+mod resume;
 mod watch;
 
 use crate::amount::{Amount, parse_count, parse_jobs};
@@ -8,7 +9,7 @@ use crate::given::{FormatTyped, Given};
 use crate::isolation::Isolation;
 use crate::progress::Progress;
 use crate::rebuild::NO_BUG;
-use crate::{Exit, Screen, Systems, duration, files, interrupt};
+use crate::{Exit, Screen, Systems, canary, duration, files, interrupt};
 use anyhow::bail;
 pub(crate) use meaning::fresh_seed;
 use meaning::{Meaning, Seeds};
@@ -55,11 +56,27 @@ pub(crate) struct Typed {
     /// Write every failure into a file in this folder, for `replay`.
     #[arg(long, value_name = "DIR", env = "WHITEWATER_SAVE")]
     save: Option<PathBuf>,
+    /// Go on where the search stopped whose failures were saved in that folder.
+    #[arg(long, requires = "save")]
+    resume: bool,
+    /// Whether what is found is made small and saved under its fingerprint, the first of each kind, 20 s at most each.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", env = "WHITEWATER_SHRINK")]
+    shrink: Shrink,
     #[command(flatten)]
     pub(crate) format: FormatTyped,
     /// Say where each value comes from; with one seed, print its plan.
     #[arg(short, long)]
     verbose: bool,
+}
+
+/// Whether failures are shrunk as they are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Shrink {
+    /// The first of each kind.
+    #[default]
+    Auto,
+    /// None.
+    Off,
 }
 
 /// What a draw may be restricted to.
@@ -145,6 +162,10 @@ pub(crate) fn run(
 fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     // Before anything is said: who sees the first line may press Ctrl-C.
     let interrupted = interrupt::flag();
+    if let Some(silent) = canary::listen(systems, &meaning.restrictions)? {
+        screen.remark(&format!("error: {silent}"));
+        return Ok(Exit::Bug);
+    }
     meaning.announce(screen);
     let begun = Instant::now();
     let progress = Progress::begin(screen, meaning.amount);
@@ -174,7 +195,7 @@ fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Resul
     progress.end();
     // A reader that went away also stops the search; that is no Ctrl-C.
     let interrupted = interrupted.load(Ordering::SeqCst) && !screen.is_closed();
-    watch.finish(&summary, begun.elapsed(), interrupted)?;
+    watch.finish(&summary, begun.elapsed(), interrupted, systems)?;
     Ok(match interrupted {
         true => Exit::Interrupted,
         false => Exit::of_code(summary.exit_code()),

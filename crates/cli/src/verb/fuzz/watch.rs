@@ -1,18 +1,25 @@
 //! What is said of a search: failures as they are found, and a summary at the end.
 
+use super::Shrink;
 use super::meaning::Meaning;
+use super::resume::State;
 use crate::progress::{Progress, per_second};
+use crate::shrinking::{Shrinker, tell_slips};
 use crate::telling::{Telling, exit_of, report};
 use crate::{Exit, Screen, Systems, files, store};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use whitewater_hunt::{
     Failure, FailureLine, FailureRecord, Fingerprint, Finished, Observer, ProgressLine, Record, RunLine,
     Signature, Spread, Summary, SummaryLine, print_command,
 };
 use whitewater_plan::{generate, seed_text};
+use whitewater_sim::Verdict;
+
+/// How often the state of a search is written down.
+const NOTED_EVERY: Duration = Duration::from_secs(1);
 
 /// Watches a search and tells what it finds.
 pub(super) struct Watch<'a> {
@@ -27,6 +34,11 @@ pub(super) struct Watch<'a> {
 struct Found {
     /// Rules of which a report was printed.
     rules: BTreeSet<String>,
+    /// The first failure of each kind, with its seed: what is shrunk in the end.
+    firsts: Vec<(Signature, Failure)>,
+    /// How far the search has come, if that is written down, and when it was.
+    state: Option<State>,
+    written: Option<Instant>,
     /// Why a failure could not be saved.
     unsaved: Option<anyhow::Error>,
 }
@@ -39,23 +51,74 @@ impl<'a> Watch<'a> {
         progress: &'a Progress<'a>,
         stop: &'a AtomicBool,
     ) -> Watch<'a> {
-        Watch { meaning, screen, progress, stop, found: Mutex::new(Found::default()) }
+        let found = Found { state: meaning.state.clone(), ..Found::default() };
+        Watch { meaning, screen, progress, stop, found: Mutex::new(found) }
+    }
+
+    /// Counts a run as done, and writes the state down now and then.
+    fn note(&self, run: &Finished) {
+        let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(state) = &mut found.state else { return };
+        state.deliveries += run.deliveries;
+        if run.rule != "pass" {
+            return; // it counts once it is saved
+        }
+        state.runs += 1;
+        let due = found.written.is_none_or(|written| written.elapsed() >= NOTED_EVERY);
+        if due {
+            self.write_state(&mut found);
+        }
+    }
+
+    fn note_failure(&self) {
+        let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(state) = &mut found.state else { return };
+        state.runs += 1;
+        state.failures += 1;
+        self.write_state(&mut found);
+    }
+
+    fn write_state(&self, found: &mut Found) {
+        found.written = Some(Instant::now());
+        if let (Some(folder), Some(state)) = (&self.meaning.save, &found.state)
+            && found.unsaved.is_none()
+            && let Err(error) = state.write(folder)
+        {
+            found.unsaved = Some(error);
+            self.stop.store(true, Ordering::SeqCst);
+        }
     }
 
     /// Prints the summary.
     ///
     /// # Errors
     /// A failure could not be saved.
-    pub(super) fn finish(self, summary: &Summary, wall: Duration, interrupted: bool) -> anyhow::Result<()> {
+    pub(super) fn finish(
+        self,
+        summary: &Summary,
+        wall: Duration,
+        interrupted: bool,
+        systems: Systems,
+    ) -> anyhow::Result<()> {
         self.screen.message(&Record::Summary(SummaryLine::of(summary, wall.as_secs_f64(), interrupted)));
         self.screen.print(&summary_text(summary, wall, interrupted));
+        {
+            let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            self.write_state(&mut found);
+        }
         let found = self.found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if !interrupted {
+            for (_, failure) in found.firsts.iter().take(SHRUNK_MAX) {
+                shrink(failure, self.meaning, systems, self.screen);
+            }
+        }
         found.unsaved.map_or(Ok(()), Err)
     }
 }
 
 impl Observer for Watch<'_> {
-    fn finished(&self, _: &Finished, now: &whitewater_hunt::Progress) {
+    fn finished(&self, run: &Finished, now: &whitewater_hunt::Progress) {
+        self.note(run);
         if self.screen.is_closed() {
             self.stop.store(true, Ordering::SeqCst);
         }
@@ -67,6 +130,14 @@ impl Observer for Watch<'_> {
     }
 
     fn failed(&self, record: &FailureRecord, failure: Option<&Failure>) {
+        self.tell_failure(record, failure);
+        // Only now, when it is saved, is its run done.
+        self.note_failure();
+    }
+}
+
+impl Watch<'_> {
+    fn tell_failure(&self, record: &FailureRecord, failure: Option<&Failure>) {
         let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         self.screen.message(&Record::Failure(FailureLine::of(record)));
         match failure {
@@ -80,6 +151,12 @@ impl Observer for Watch<'_> {
                 record.rule,
                 record.message
             )),
+        }
+        let signature = failure.and_then(|failure| Signature::of(&failure.outcome));
+        if let (Some(failure), Some(signature)) = (failure, signature)
+            && !found.firsts.iter().any(|(known, _)| *known == signature)
+        {
+            found.firsts.push((signature, failure.clone()));
         }
         if let (Some(folder), Some(failure)) = (&self.meaning.save, failure)
             && found.unsaved.is_none()
@@ -107,7 +184,34 @@ pub(super) fn one(seed: u64, meaning: &Meaning, systems: Systems, screen: &Scree
         }
     }
     telling.print_verdict(screen);
+    if let Some(failure) = &telling.failure {
+        shrink(failure, meaning, systems, screen);
+    }
     Ok(exit_of(&telling.outcome))
+}
+
+/// Failures of a search that are shrunk at most.
+const SHRUNK_MAX: usize = 3;
+
+/// How long one is shrunk at most.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Shrinks a failure, saves what is left, and says how to go on from there. What cannot be shrunk stays as it is.
+fn shrink(failure: &Failure, meaning: &Meaning, systems: Systems, screen: &Screen) {
+    let differs = failure.outcome.verdict == Verdict::Nondeterministic;
+    if meaning.shrink == Shrink::Off || differs || screen.is_closed() {
+        return;
+    }
+    let folder = meaning.save.clone().unwrap_or_else(store::found);
+    let shrinker = Shrinker { time: PATIENCE, jobs: Some(meaning.jobs), folder, systems, screen };
+    match shrinker.shrink(&failure.plan, failure.seed) {
+        Ok(small) => {
+            screen.message(&Record::Shrunk(small.line()));
+            screen.print(&small.summary());
+            tell_slips(&small, screen);
+        }
+        Err(why) => screen.remark(&format!("not shrunk: {why:#}")),
+    }
 }
 
 /// Writes a failure into a file of its own, whole or not at all.

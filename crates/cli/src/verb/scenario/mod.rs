@@ -8,6 +8,8 @@ mod run;
 mod show;
 mod written;
 
+pub(crate) use new::kebab;
+
 use crate::{Exit, Screen, Systems, files};
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};

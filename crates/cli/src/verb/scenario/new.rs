@@ -36,7 +36,11 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     Ok(Exit::Clean)
 }
 
-fn kebab(name: &str) -> anyhow::Result<&str> {
+/// The name, if it can be that of a scenario.
+///
+/// # Errors
+/// It cannot; says how names are written.
+pub(crate) fn kebab(name: &str) -> anyhow::Result<&str> {
     let word =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     match name.split('-').all(word) {

@@ -30,6 +30,12 @@ pub struct KvMonitor {
     lives: [Session; SERVERS_MAX],
     /// Somebody's disk gave promises away unnoticed: what rests on them is not owed any more.
     waived: bool,
+    /// Whether a server is forgiven what its disk betrayed.
+    excuses: bool,
+    /// Whether only what clients see counts.
+    clients_only: bool,
+    /// A rule that does not count was broken: from then on nobody looks inside of servers.
+    is_blind: bool,
 }
 
 impl KvMonitor {
@@ -42,6 +48,9 @@ impl KvMonitor {
             settling: Settling::new(script, settings),
             figures: Figures::default(),
             lives: [0; SERVERS_MAX],
+            excuses: settings.disk_excuses,
+            clients_only: settings.clients_only,
+            is_blind: false,
         }
     }
 
@@ -121,9 +130,14 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
     }
 }
 
-impl Monitor<KvNode> for KvMonitor {
+impl KvMonitor {
+    /// Whether a server is forgiven what it does on a disk that betrayed it.
+    fn is_excused(&self, node: NodeId, cluster: &Cluster<KvNode>) -> bool {
+        self.excuses && cluster.is_betrayed(node)
+    }
+
     #[inline]
-    fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
+    fn judge(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if !seen.node.is_server() {
             return self.follow_clients(seen);
         }
@@ -148,7 +162,7 @@ impl Monitor<KvNode> for KvMonitor {
         let Some(view) = cluster.view(seen.node).and_then(KvNode::server) else { return Ok(()) };
         let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.session());
         if view.is_halted() {
-            if view.is_damaged() && !cluster.is_betrayed(seen.node) {
+            if view.is_damaged() && !self.is_excused(seen.node, cluster) {
                 let (rule, claim) = LOG_FOUND_WHOLE;
                 let message = format!("{} finds that its log is damaged", seen.node);
                 return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
@@ -159,10 +173,31 @@ impl Monitor<KvNode> for KvMonitor {
             return Ok(());
         }
         let stimulus = if view.session() == lived { stimulus } else { Stimulus::Booted };
-        if stimulus == Stimulus::Booted && cluster.is_betrayed(seen.node) {
+        if stimulus == Stimulus::Booted && self.is_excused(seen.node, cluster) {
             self.starts_on_false_disk(seen.node, view);
         }
         self.rules.observe(seen.node, stimulus, view, said)
+    }
+}
+
+/// Whether a rule is about what clients see.
+fn is_of_clients(rule: &str) -> bool {
+    ClientRules::rules().iter().any(|(name, _)| *name == rule)
+}
+
+impl Monitor<KvNode> for KvMonitor {
+    #[inline]
+    fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
+        if self.is_blind {
+            return self.follow_clients(seen);
+        }
+        match self.judge(seen, cluster) {
+            Err(violation) if self.clients_only && !is_of_clients(violation.rule) => {
+                self.is_blind = true;
+                Ok(())
+            }
+            other => other,
+        }
     }
 
     fn begin(
@@ -184,7 +219,7 @@ impl Monitor<KvNode> for KvMonitor {
     }
 
     fn owed(&mut self, _now: Time, cluster: &Cluster<KvNode>) -> Progress {
-        if self.waived {
+        if self.waived || self.is_blind {
             return Progress::Done;
         }
         self.settling.progress(&self.rules, cluster)
