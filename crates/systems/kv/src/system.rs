@@ -12,8 +12,7 @@ use crate::server::FIGURES;
 use crate::timer::KvTimer;
 use whitewater_sim::{
     Canary, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, Trouble,
-    Watch,
-    World,
+    Watch, World,
 };
 
 /// The replicated key-value store.
