@@ -12,6 +12,9 @@ const SEARCH: &str = "20s";
 /// How long a search of the README takes that names no budget; a person who types it waits a minute.
 const README_SEARCH: &str = "10s";
 
+/// The tests of the log alone, with the bugs that can be planted in it.
+const LOG_TESTS: &str = "test --package whitewater-wal --features mutants --test log";
+
 /// What can be tested only where bugs can be planted.
 const MUTANT_TESTS: &str =
     "test --profile fuzz --package xtask --features mutants --test mutants --test scenarios";
@@ -84,6 +87,8 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         // Each takes a build of its own: a sample, another one for each commit.
         own("mutants", &format!("mutants --patches --one-in 12 --hits 1 --seed {}", commit(root))),
         cargo("mutants", &format!("{MUTANT_TESTS} --target-dir {}", mutant_folder().display())),
+        // Every crash state of the log with every bug in it; prints how many states were tried.
+        cargo("log", &format!("{LOG_TESTS} --target-dir {} -- --nocapture", mutant_folder().display())),
     ];
     steps.extend(template(own, cargo)?);
     // Rafts that somebody else wrote are no part of the workspace.

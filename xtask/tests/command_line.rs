@@ -322,6 +322,27 @@ fn a_wrong_file_is_told_with_its_place_and_a_mend() {
 }
 
 #[test]
+fn the_disks_of_a_run_are_written_and_their_logs_are_shown() {
+    let folder = folder("disks");
+    let run = ended(command("replay --system kv --profile calm 7 --disks").arg(&folder));
+    assert_eq!(run.code, 0, "{run:?}");
+    let segment = folder.join("n1/segment-0000000000000001");
+    let shown = ended(command("wal show").arg(&segment));
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(shown.out.contains("segment 1 begins") && shown.out.contains("entries from 1"), "{shown:?}");
+
+    let mut bytes = fs::read(&segment).unwrap();
+    bytes[50] ^= 6;
+    fs::write(&segment, bytes).unwrap();
+    let damaged = ended(command("wal show").arg(&segment));
+    assert!(damaged.code == 0 && damaged.out.contains("the checksum of the frame is wrong"), "{damaged:?}");
+    ended(command("wal show").arg(folder.join("none"))).refused(2, &["none", "cannot be read"]);
+    let other = folder.join("notes");
+    fs::write(&other, "nothing of ours").unwrap();
+    ended(command("wal show").arg(&other)).refused(2, &["notes", "neither a segment nor a snapshot"]);
+}
+
+#[test]
 fn a_step_that_never_happens_is_an_error_that_names_it_and_the_end_of_the_run() {
     let file = folder("never").join("never.json");
     let text = r#"{

@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("whitewater-check", &["sim", "history"]),
     ("whitewater-plan", &["sim", "check"]),
     ("whitewater-hunt", &["sim", "check", "history", "plan"]),
-    ("whitewater-cli", &["sim", "check", "history", "plan", "hunt", "mutants"]),
+    ("whitewater-cli", &["sim", "wal", "check", "history", "plan", "hunt", "mutants"]),
     ("whitewater-mutants", &[]),
     ("whitewater-relay", &["sim", "check"]),
     ("whitewater-store", &["sim", "check", "wal"]),

@@ -116,6 +116,11 @@ impl Shadows {
         self.nodes[node.index()]
     }
 
+    /// Forgets a node.
+    pub(crate) fn forget(&mut self, node: NodeId) {
+        self.nodes[node.index()] = Standing::default();
+    }
+
     /// Compares a node after an event with what it was, and remembers it. `booted` if the event was a start.
     #[inline]
     pub fn change<'a>(

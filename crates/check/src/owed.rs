@@ -33,6 +33,8 @@ pub struct Ground {
     pub round_trip: Span,
     /// Time that the script gives.
     pub limit: Span,
+    /// Whether every clock runs within a fifth of the true rate once faults are over, and none stands still.
+    pub clocks_true: bool,
     /// Entries that surely reach a follower in one round trip: those of one append, since on a network that reorders
     /// appends a larger window may bring no more than that.
     pub entries_per_round_trip: u64,
@@ -57,6 +59,8 @@ pub enum Owed {
 /// Why nothing is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
+    /// A clock stands still, or runs at a rate that is off by more than a fifth.
+    ClocksApart,
     /// A round trip takes more than a quarter of the shortest election timeout.
     TooSlow,
     /// No majority is wholly connected; or none that decides whatever becomes of the changes of the membership under way.
@@ -79,6 +83,9 @@ fn catching_up(ground: &Ground, terrain: &Terrain, mesh: u16) -> Span {
 
 /// What a cluster owes.
 pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
+    if !ground.clocks_true {
+        return Owed::Nothing(Because::ClocksApart);
+    }
     if ground.round_trip > ground.timing.election_low.part(4) {
         return Owed::Nothing(Because::TooSlow);
     }
@@ -156,6 +163,7 @@ mod tests {
             round_trip,
             limit: HIGH.times(SETTLE_TIMEOUTS),
             entries_per_round_trip: 100,
+            clocks_true: true,
         }
     }
 
@@ -242,6 +250,41 @@ mod tests {
         // Its log may be behind, and then nobody can be elected.
         let star = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (0, 3), (0, 4)]);
         assert_eq!(all(&star), nothing(Because::NoMajority));
+    }
+
+    #[test]
+    fn a_link_into_a_majority_that_comes_and_goes_disturbs_as_well() {
+        let mut flaps = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (1, 2)]);
+        assert_eq!(all(&flaps), [(); 4].map(|()| progress(&[0, 1, 2], true)));
+        flaps.stray(link(4, 1));
+        let [neither, pre_vote, check_quorum, both] = all(&flaps);
+        for owed in [neither, pre_vote, check_quorum] {
+            assert_eq!(owed, Owed::Nothing(Because::Disturbed));
+        }
+        assert_eq!(both, progress(&[0, 1, 2], false));
+    }
+
+    #[test]
+    fn a_chain_owes_nothing_without_a_majority_that_is_whole() {
+        let chain = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (1, 2), (2, 3), (3, 4)]);
+        assert_eq!(all(&chain), nothing(Because::NoMajority));
+        // Three in a mesh and two behind one of them, in a row.
+        let tail = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (1, 2), (2, 3), (3, 4)]);
+        assert_eq!(all(&tail)[0], Owed::Nothing(Because::Disturbed));
+        assert_eq!(all(&tail)[3], progress(&[0, 1, 2], false));
+    }
+
+    #[test]
+    fn a_ring_in_which_everybody_reaches_a_bare_majority_owes_nothing() {
+        let ring = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
+        assert_eq!(all(&ring), nothing(Because::NoMajority));
+    }
+
+    #[test]
+    fn clocks_that_are_not_true_owe_nothing() {
+        let mut apart = ground(true, true);
+        apart.clocks_true = false;
+        assert_eq!(owed(&apart, &whole(3, &[0, 1, 2])), Owed::Nothing(Because::ClocksApart));
     }
 
     #[test]

@@ -88,16 +88,30 @@ impl Core {
                 && obstructions.is_free(Link { from: b, to: a })
         };
         let up: Vec<NodeId> = cluster.servers().filter(|&node| cluster.is_running(node)).collect();
-        Core::among(&up, cluster.server_count(), joined)
+        // What it sends may arrive, be it only now and then.
+        let heard = |from: NodeId, to: NodeId| {
+            let link = Link { from, to };
+            cluster.is_open(link) || !obstructions.is_free(link)
+        };
+        Core::among(&up, cluster.server_count(), joined, heard)
     }
 
-    fn among(up: &[NodeId], servers: usize, joined: impl Fn(NodeId, NodeId) -> bool) -> Option<Core> {
+    fn among(
+        up: &[NodeId],
+        servers: usize,
+        joined: impl Fn(NodeId, NodeId) -> bool,
+        heard: impl Fn(NodeId, NodeId) -> bool,
+    ) -> Option<Core> {
         let group = |one: NodeId| -> Vec<NodeId> {
             up.iter().copied().filter(|&other| one == other || joined(one, other)).collect()
         };
         let members = up.iter().map(|&one| group(one)).find(|group| group.len() >= majority(servers))?;
-        // Everybody in it sees the same group, so it is whole, and nobody outside is joined to one of it.
-        members.iter().all(|&member| group(member) == members).then_some(Core { members })
+        // Everybody in it sees the same group, so it is whole, and nobody outside is joined to one of it or heard by it.
+        let outside = || up.iter().filter(|node| !members.contains(node));
+        let is_left_alone = |&member: &NodeId| {
+            group(member) == members && outside().all(|&stranger| !heard(stranger, member))
+        };
+        members.iter().all(is_left_alone).then_some(Core { members })
     }
 
     /// Whether a server belongs to it.
@@ -146,7 +160,18 @@ mod tests {
         let joined = |a: NodeId, b: NodeId| {
             !apart.contains(&(a.position(), b.position())) && !apart.contains(&(b.position(), a.position()))
         };
-        Core::among(&nodes(up), servers, joined).map(|core| core.members)
+        Core::among(&nodes(up), servers, joined, joined).map(|core| core.members)
+    }
+
+    #[test]
+    fn a_stranger_that_is_heard_and_does_not_hear_leaves_no_core() {
+        let joined = |a: NodeId, b: NodeId| a.position() < 3 && b.position() < 3;
+        let core = |heard: bool| {
+            let heard = |from: NodeId, _: NodeId| from.position() < 3 || heard;
+            Core::among(&nodes(&[0, 1, 2, 3]), 4, joined, heard).map(|core| core.members)
+        };
+        assert_eq!(core(false), Some(nodes(&[0, 1, 2])));
+        assert_eq!(core(true), None);
     }
 
     #[test]

@@ -82,7 +82,19 @@ impl Settlement {
 
     /// What is missing at this moment: the first thing of those that [`PROGRESS_RULES`] lists.
     pub fn progress<N: Node>(&self, rules: &RaftRules, cluster: &Cluster<N>, service: &Service) -> Progress {
-        self.missing(rules, cluster.servers(), |a, b| cluster.connected(a, b), service)
+        self.progress_of(rules, cluster, |_| true, service)
+    }
+
+    /// The same, where nothing is expected of servers that `healthy` denies.
+    pub fn progress_of<N: Node>(
+        &self,
+        rules: &RaftRules,
+        cluster: &Cluster<N>,
+        healthy: impl Fn(NodeId) -> bool,
+        service: &Service,
+    ) -> Progress {
+        let servers = cluster.servers().filter(|&node| healthy(node));
+        self.missing(rules, servers, |a, b| cluster.connected(a, b), service)
     }
 
     fn missing(

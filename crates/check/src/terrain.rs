@@ -10,6 +10,8 @@ pub struct Terrain {
     pub(crate) servers: usize,
     /// For each server those that it reaches, itself included if it is up, a bit each by position.
     reach: [u16; SERVERS_MAX],
+    /// For each server those that something of it may reach now and then, over a link that is not reliable.
+    strays: [u16; SERVERS_MAX],
     /// Term and index of each server's last entry.
     pub(crate) logs: [(u64, u64); SERVERS_MAX],
     /// Each server's commit index: up to there its log is the leader's.
@@ -56,7 +58,9 @@ impl Terrain {
         for from in cluster.servers().filter(|&node| up(node)) {
             for to in cluster.servers().filter(|&node| up(node)) {
                 let link = Link { from, to };
-                if from == to || cluster.is_open(link) && obstructions.is_free(link) {
+                if !obstructions.is_free(link) {
+                    terrain.stray(link);
+                } else if from == to || cluster.is_open(link) {
                     terrain.open(link);
                 }
             }
@@ -67,6 +71,11 @@ impl Terrain {
     /// Opens a link between servers that are up; a link of a server to itself says that it is up.
     pub fn open(&mut self, link: Link) {
         self.reach[link.from.position()] |= 1 << link.to.position();
+    }
+
+    /// Says that a link between servers that are up is not reliable, and yet something may come over it.
+    pub fn stray(&mut self, link: Link) {
+        self.strays[link.from.position()] |= 1 << link.to.position();
     }
 
     /// Servers that reach `node`.
@@ -81,7 +90,8 @@ impl Terrain {
 
     /// Servers that `node` reaches or that reach it.
     pub(crate) fn touched(&self, node: usize) -> u16 {
-        self.reach[node] | self.reached_by(node)
+        let strays = (0..self.servers).filter(|&from| self.strays[from] & 1 << node != 0);
+        self.reach[node] | self.reached_by(node) | self.strays[node] | strays.fold(0, |set, n| set | 1 << n)
     }
 
     /// Says how far a server's log reaches, and how far it is known to be committed.

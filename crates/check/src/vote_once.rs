@@ -11,6 +11,13 @@ pub struct VoteOnce {
     vote_of: BTreeMap<(NodeId, u64), NodeId>,
 }
 
+impl VoteOnce {
+    /// Forgets the votes of a node.
+    pub(crate) fn forget(&mut self, node: NodeId) {
+        self.vote_of.retain(|&(voter, _), _| voter != node);
+    }
+}
+
 impl Rule for VoteOnce {
     fn name(&self) -> &'static str {
         "vote-once"

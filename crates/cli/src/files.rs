@@ -48,6 +48,14 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<String> {
 /// # Errors
 /// It cannot be written.
 pub(crate) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// The same with bytes that are no text.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         bail!("{}: is no name for a file", path.display());
     };
@@ -57,7 +65,7 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
             fs::create_dir_all(folder)?;
         }
         let mut file = fs::File::create(&beside)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&beside, path)
     };

@@ -6,6 +6,7 @@
 
 mod abroad;
 mod amount;
+mod canary;
 mod commit;
 mod core_clock;
 mod difference;

@@ -3,7 +3,8 @@
 use crate::given::Given;
 use crate::typed::{Typed, Verb};
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, wal,
+    worker,
 };
 use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -100,6 +101,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
         Verb::Mutants(typed) => mutants::run(&typed, systems, &screen),
         Verb::CheckHistory(typed) => Ok(check_history::run(&typed, &screen)),
         Verb::Bench(typed) => bench::run(&typed, systems, &screen),
+        Verb::Wal(typed) => wal::run(&typed, &screen),
         Verb::Differ(typed) => differ::run(&typed, systems, &screen),
         Verb::Determinism(typed) => determinism::run(&typed, systems, &screen),
         Verb::Worker(typed) => worker::run(&typed, systems),

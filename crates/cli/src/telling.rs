@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use whitewater_hunt::report::About;
 use whitewater_hunt::{Failure, report, run_twice, trace_text};
 use whitewater_plan::{Plan, seed_text, text};
-use whitewater_sim::{Outcome, System, Verdict};
+use whitewater_sim::{DiskFile, NodeId, Outcome, System, Verdict};
 
 /// A run that was made and is to be told.
 pub(crate) struct Telling {
@@ -102,6 +102,16 @@ impl Telling {
         let system = system(&self.plan.system, systems)?;
         let recorded = whitewater_hunt::run(system, &self.plan, true).map_err(anyhow::Error::msg)?;
         Ok(recorded.history)
+    }
+
+    /// The files of every server's disk at the end.
+    ///
+    /// # Errors
+    /// The plan cannot be run.
+    pub(crate) fn disks(&self, systems: Systems) -> anyhow::Result<Vec<(NodeId, Vec<DiskFile>)>> {
+        let system = system(&self.plan.system, systems)?;
+        let recorded = whitewater_hunt::run(system, &self.plan, true).map_err(anyhow::Error::msg)?;
+        Ok(recorded.disks)
     }
 
     /// Prints the report, or that nothing was found.

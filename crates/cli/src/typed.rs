@@ -1,7 +1,8 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
 use crate::verb::{
-    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, worker,
+    bench, check_history, demo, determinism, differ, fuzz, mutants, replay, scenario, seeds, shrink, wal,
+    worker,
 };
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
@@ -33,6 +34,7 @@ pub(crate) enum Verb {
     Mutants(mutants::Typed),
     CheckHistory(check_history::Typed),
     Bench(bench::Typed),
+    Wal(wal::Typed),
     Differ(differ::Typed),
     Determinism(determinism::Typed),
     Worker(worker::Typed),
@@ -56,7 +58,7 @@ impl Verb {
             Verb::Mutants(_) => true,
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
             Verb::Worker(typed) => typed.restricted.needs_bugs(),
-            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Differ(_) => false,
+            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Wal(_) | Verb::Differ(_) => false,
         }
     }
 
@@ -80,6 +82,7 @@ impl Verb {
             | Verb::Seeds(_)
             | Verb::Scenario(_)
             | Verb::CheckHistory(_)
+            | Verb::Wal(_)
             | Verb::Determinism(_)
             | Verb::Worker(_)
             | Verb::Differ(_) => Format::Human,

@@ -8,7 +8,9 @@ pub fn print_command(restrictions: &Restrictions, seed: u64) -> String {
     if let Some(system) = &restrictions.system {
         words.push(format!("--system {}", quoted(system)));
     }
-    if let Some(profile) = &restrictions.profile {
+    if let Some(file) = &restrictions.tuning.file {
+        words.push(format!("--profile {}", quoted(file)));
+    } else if let Some(profile) = &restrictions.profile {
         words.push(format!("--profile {profile}"));
     }
     words.extend(
@@ -33,7 +35,7 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whitewater_plan::Profile;
+    use whitewater_plan::{Profile, Tuning};
 
     #[test]
     fn without_restrictions_the_seed_alone_is_enough() {
@@ -48,12 +50,20 @@ mod tests {
             profile: Some(Profile::Calm),
             set: vec![("relay-not-ready".into(), "drop".into()), ("mode.n2".into(), "off".into())],
             bug: Some("seed-e9".into()),
+            ..Restrictions::default()
         };
         assert_eq!(
             print_command(&restrictions, 1),
             "cargo xtask fuzz --system relay --profile calm --set relay-not-ready=drop --set mode.n2=off \
              --mutant seed-e9 --seed 0x0000000000000001"
         );
+    }
+
+    #[test]
+    fn a_profile_of_ones_own_is_named_by_its_file() {
+        let (base, tuning) = Tuning::parse("my/storms.json", "{}").unwrap();
+        let restrictions = Restrictions { profile: Some(base), tuning, ..Restrictions::default() };
+        assert!(print_command(&restrictions, 1).contains(" --profile my/storms.json --seed "));
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         unmet: Vec::new(),
         role: None,
         faulty: Span::ZERO,
+        disks: Vec::new(),
         decisions: Vec::new(),
         trace: Some(trace),
         history: None,

@@ -14,6 +14,7 @@ mod scenario;
 mod seed;
 mod suggest;
 pub mod text;
+mod tuning;
 
 #[cfg(test)]
 mod file_tests;
@@ -28,3 +29,4 @@ pub use profile::Profile;
 pub use saved::{Owes, Saved};
 pub use scenario::{Expect, Scenario, Variant, around, index, schema};
 pub use seed::{parse_seed, seed_text};
+pub use tuning::Tuning;

@@ -3,7 +3,7 @@
 use crate::suggest::listed;
 use std::fmt;
 use std::str::FromStr;
-use whitewater_sim::{DiskContract, DiskTrouble, System};
+use whitewater_sim::{DiskContract, DiskTrouble, System, Trouble};
 
 /// Which plans are drawn.
 ///
@@ -18,6 +18,8 @@ pub enum Profile {
     Network,
     /// Of the swarm only crashes and disks, which may be slow, fail and say so.
     Disk,
+    /// Of the swarm only what clocks do, with stops and slowness of processes.
+    Clock,
     /// The swarm on disks of which every call succeeds and what a sync has covered is durable; they may be slow.
     Honest,
     /// The swarm on disks of which some calls fail, and say so.
@@ -39,8 +41,12 @@ pub(crate) struct Scope {
     pub(crate) links: bool,
     /// Timers wait.
     pub(crate) timers: bool,
-    /// Servers crash.
+    /// Servers crash, and come back with other options.
     pub(crate) crashes: bool,
+    /// Processes are stopped and slow.
+    pub(crate) processes: bool,
+    /// Clocks are off, fast, slow, jump and stand still.
+    pub(crate) clocks: bool,
     /// What disks may do.
     pub(crate) disks: Disks,
 }
@@ -60,11 +66,12 @@ pub(crate) enum Disks {
 
 impl Profile {
     /// Every profile there is.
-    pub const ALL: [Profile; 9] = [
+    pub const ALL: [Profile; 10] = [
         Profile::Calm,
         Profile::Swarm,
         Profile::Network,
         Profile::Disk,
+        Profile::Clock,
         Profile::Honest,
         Profile::Lossy,
         Profile::Lying,
@@ -79,6 +86,7 @@ impl Profile {
             Profile::Swarm => "swarm",
             Profile::Network => "network",
             Profile::Disk => "disk",
+            Profile::Clock => "clock",
             Profile::Honest => "honest",
             Profile::Lossy => "lossy",
             Profile::Lying => "lying",
@@ -93,6 +101,7 @@ impl Profile {
         let any_of = |contract| DiskTrouble::of(contract).any(|trouble| system.stands(trouble));
         match self {
             Profile::Calm | Profile::Swarm | Profile::Network | Profile::Honest => true,
+            Profile::Clock => system.survives(Trouble::Rates) || system.survives(Trouble::Steps),
             Profile::Disk => any_of(DiskContract::Honest) || any_of(DiskContract::Lossy),
             Profile::Lossy => any_of(DiskContract::Lossy),
             Profile::Lying => any_of(DiskContract::Lying),
@@ -106,17 +115,31 @@ impl Profile {
 
     /// What it allows.
     pub(crate) const fn scope(self) -> Scope {
-        const SWARM: Scope =
-            Scope { options: true, links: true, timers: true, crashes: true, disks: Disks::Drawn };
+        const SWARM: Scope = Scope {
+            options: true,
+            links: true,
+            timers: true,
+            crashes: true,
+            processes: true,
+            clocks: true,
+            disks: Disks::Drawn,
+        };
+        const STEADY: Scope = Scope {
+            timers: false,
+            crashes: false,
+            processes: false,
+            clocks: false,
+            disks: Disks::Ideal,
+            ..SWARM
+        };
         match self {
-            Profile::Calm => {
-                Scope { options: false, links: false, timers: false, crashes: false, disks: Disks::Ideal }
-            }
+            Profile::Calm => Scope { options: false, links: false, ..STEADY },
             Profile::Swarm => SWARM,
-            Profile::Network => Scope { timers: false, crashes: false, disks: Disks::Ideal, ..SWARM },
+            Profile::Network => STEADY,
             Profile::Disk => {
-                Scope { links: false, timers: false, disks: Disks::UpTo(DiskContract::Lossy), ..SWARM }
+                Scope { links: false, crashes: true, disks: Disks::UpTo(DiskContract::Lossy), ..STEADY }
             }
+            Profile::Clock => Scope { links: false, timers: true, processes: true, clocks: true, ..STEADY },
             Profile::Honest => Scope { disks: Disks::UpTo(DiskContract::Honest), ..SWARM },
             Profile::Lossy => Scope { disks: Disks::Exactly(DiskContract::Lossy), ..SWARM },
             Profile::Lying => Scope { disks: Disks::Exactly(DiskContract::Lying), ..SWARM },

@@ -1,7 +1,8 @@
 //! A system for the tests of this crate: names, options and operations, and nothing that runs.
 
 use whitewater_sim::{
-    DiskTrouble, Draw, OptionSpec, Options, Outcome, Script, Span, System, Target, Timing, Values, parse_span,
+    DiskTrouble, Draw, OptionSpec, Options, Outcome, Script, Span, System, Target, Timing, Trouble, Values,
+    parse_span,
 };
 
 /// A system that can be planned for.
@@ -13,9 +14,13 @@ pub(crate) struct Lake;
 /// The pond, but it stands every trouble with disks.
 pub(crate) struct Sea;
 
+/// The sea, but it survives every other trouble as well.
+pub(crate) struct Ocean;
+
 pub(crate) static POND: Pond = Pond;
 pub(crate) static LAKE: Lake = Lake;
 pub(crate) static SEA: Sea = Sea;
+pub(crate) static OCEAN: Ocean = Ocean;
 pub(crate) static SYSTEMS: [&dyn System; 2] = [&POND, &LAKE];
 
 const OPTIONS: &[OptionSpec] = &[
@@ -88,7 +93,7 @@ impl System for Pond {
     }
 
     fn rolls(&self) -> &'static [&'static str] {
-        &["announce"]
+        &["window"]
     }
 
     fn stands(&self, trouble: DiskTrouble) -> bool {
@@ -197,6 +202,74 @@ impl System for Sea {
 
     fn stands(&self, _: DiskTrouble) -> bool {
         true
+    }
+
+    fn rolls(&self) -> &'static [&'static str] {
+        POND.rolls()
+    }
+
+    fn draw_operation(
+        &self,
+        draw: &mut Draw,
+        number: u32,
+        script: &Script,
+        options: &Options,
+    ) -> (Target, String) {
+        POND.draw_operation(draw, number, script, options)
+    }
+
+    fn check_operation(&self, text: &str) -> Result<(), String> {
+        POND.check_operation(text)
+    }
+
+    fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        POND.names()
+    }
+
+    fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {
+        POND.run(script, options, record)
+    }
+}
+
+impl System for Ocean {
+    fn name(&self) -> &'static str {
+        "ocean"
+    }
+
+    fn about(&self) -> &'static str {
+        "A system for tests that stands and survives anything."
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        POND.options()
+    }
+
+    fn rules(&self) -> Vec<(&'static str, &'static str)> {
+        POND.rules()
+    }
+
+    fn marks(&self) -> &'static [&'static str] {
+        POND.marks()
+    }
+
+    fn timing(&self, options: &Options) -> Timing {
+        POND.timing(options)
+    }
+
+    fn clients(&self) -> (usize, usize) {
+        POND.clients()
+    }
+
+    fn stands(&self, _: DiskTrouble) -> bool {
+        true
+    }
+
+    fn survives(&self, _: Trouble) -> bool {
+        true
+    }
+
+    fn rolls(&self) -> &'static [&'static str] {
+        POND.rolls()
     }
 
     fn draw_operation(

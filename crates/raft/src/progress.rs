@@ -140,8 +140,9 @@ impl Progress {
             self.regress_sent_commit();
             return true;
         }
-        // A probe is answered for exactly the position it asked about.
-        if self.next_index - 1 != rejected {
+        // A probe is answered for exactly the position it asked about. A peer that denies what it has acknowledged has
+        // lost it; to ask again at once would go on for ever.
+        if self.next_index - 1 != rejected || rejected <= self.match_index {
             return false;
         }
         self.next_index = rejected.min(hint.saturating_add(1)).max(self.match_index + 1);
@@ -225,6 +226,7 @@ mod tests {
             (ProgressState::Probe, 0, 2, 1, 1, true, 1),
             (ProgressState::Probe, 0, 10, 9, 2, true, 3),
             (ProgressState::Probe, 3, 10, 9, 0, true, 4),
+            (ProgressState::Probe, 3, 4, 3, 0, false, 4),
             (ProgressState::Probe, 0, 10, 9, u64::MAX, true, 9),
         ];
         for (state, match_index, next_index, rejected, hint, taken, next) in cases {

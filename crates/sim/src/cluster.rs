@@ -12,6 +12,14 @@ pub(crate) struct Slot<N> {
     pub(crate) down: u16,
     /// How many steps keep its process stopped.
     pub(crate) paused: u16,
+    /// Whether its disk has lied to it, misplaced a write or rotted.
+    pub(crate) betrayed: bool,
+}
+
+impl<N> Default for Slot<N> {
+    fn default() -> Self {
+        Slot { node: None, incarnation: 0, role: Role::None, down: 0, paused: 0, betrayed: false }
+    }
 }
 
 /// All nodes with the links between them.
@@ -26,8 +34,7 @@ pub struct Cluster<N> {
 
 impl<N: Node> Cluster<N> {
     pub(crate) fn new(servers: usize, clients: usize) -> Self {
-        let empty = |_| Slot { node: None, incarnation: 0, role: Role::None, down: 0, paused: 0 };
-        let slots = (0..SLOTS).map(empty).collect();
+        let slots = (0..SLOTS).map(|_| Slot::default()).collect();
         Cluster { slots, servers, clients, cuts: vec![0; SLOTS * SLOTS], cuts_open: 0 }
     }
 
@@ -78,6 +85,13 @@ impl<N: Node> Cluster<N> {
     /// How often a node was restarted.
     pub fn incarnation(&self, id: NodeId) -> u32 {
         self.slots[id.index()].incarnation
+    }
+
+    /// Whether the disk of a node has ever lied to it, misplaced a write or flipped a bit, which no answer of the disk
+    /// tells, or was emptied or put back by a step. Until then the node's disk is as good as any.
+    #[inline]
+    pub fn is_betrayed(&self, id: NodeId) -> bool {
+        self.slots[id.index()].betrayed
     }
 
     /// Whether no cut stops messages on a link.

@@ -4,6 +4,7 @@
 //! draws every delay and every loss from the script's seed, and shows each step to a [`Monitor`].
 
 mod action;
+mod canary;
 mod clock;
 mod cluster;
 mod digest;
@@ -33,6 +34,7 @@ mod verdict;
 mod world;
 
 pub use action::{Action, Countable, Losing, Topology};
+pub use canary::Canary;
 pub use clock::{ClockChange, Rate};
 pub use cluster::Cluster;
 pub use digest::{Digest, Digester, TraceHash};
@@ -56,5 +58,5 @@ pub use target::{Condition, Pattern, Target};
 pub use time::{LocalTime, Span, Time};
 pub use trace::{EventId, EventKind, Subject, Trace, TraceEvent};
 pub use trouble::Trouble;
-pub use verdict::{Counters, Figures, Limit, Outcome, Verdict, Violation};
+pub use verdict::{Counters, DiskFile, Figures, Limit, Outcome, Verdict, Violation};
 pub use world::{CLAIM_RULES, World};

@@ -8,6 +8,7 @@ use crate::clock::ClockChange;
 use crate::disk::{DiskContract, DiskTiming, FaultBudget};
 use crate::id::NodeId;
 use crate::network::Network;
+use crate::options::{OptionSpec, Options};
 use crate::pins::{Pin, Rest};
 use crate::target::{Condition, Target};
 use crate::time::{Span, Time};
@@ -210,12 +211,21 @@ impl Script {
         })
     }
 
-    /// Steps that let a server come back with another option, by position, with the option's name and value.
-    pub fn rolls(&self) -> impl Iterator<Item = (usize, &str, &str)> {
-        self.steps.iter().enumerate().filter_map(|(at, step)| match &step.action {
-            Action::Roll { option, value, .. } => Some((at, option.as_str(), value.as_str())),
-            _ => None,
-        })
+    /// Options of servers that come back from a step with another value for one of them, by position of the step; for
+    /// [`crate::World::roll`].
+    ///
+    /// # Errors
+    /// Names the option or value that does not exist and lists those that do.
+    pub fn rolls(&self, options: &Options, specs: &[OptionSpec]) -> Result<Vec<(usize, Options)>, String> {
+        let mut rolls = Vec::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            if let Action::Roll { option, value, .. } = &step.action {
+                let mut rolled = options.clone();
+                rolled.set(specs, option, value)?;
+                rolls.push((at, rolled));
+            }
+        }
+        Ok(rolls)
     }
 
     /// Whether the cluster has that node.

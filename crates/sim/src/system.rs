@@ -1,5 +1,6 @@
 //! A system as campaigns see it: a name, options as data, and a way to run a script.
 
+use crate::canary::Canary;
 use crate::disk::DiskTrouble;
 use crate::draw::Draw;
 use crate::options::{OptionSpec, Options};
@@ -24,6 +25,10 @@ pub trait System: Sync {
     /// Bugs that can be planted in it, see [`Options::plant`]; none without the feature `mutants`.
     fn bugs(&self) -> &'static [&'static str] {
         &[]
+    }
+    /// What must fail in every build, if there is something; every search looks for it first.
+    fn canary(&self) -> Option<Canary> {
+        None
     }
     /// Times that plans are made to fit.
     fn timing(&self, options: &Options) -> Timing;

@@ -217,4 +217,9 @@ pub struct Outcome {
     pub trace: Option<Trace>,
     /// With the trace, what clients asked and were told, an event per line, if the system has clients that are followed.
     pub history: Option<String>,
+    /// The files of every server's disk at the end, if a trace was recorded.
+    pub disks: Vec<(NodeId, Vec<DiskFile>)>,
 }
+
+/// A file of a disk: its name and its bytes as the node would see them.
+pub type DiskFile = (String, Vec<u8>);

@@ -155,9 +155,18 @@ fn biting(fault: Fault) -> Script {
     }
 }
 
+const OPTIONS: &[OptionSpec] = &[OptionSpec {
+    name: "extra",
+    about: "Whether it pings once more when it starts.",
+    values: Values::Words(&["off", "on"]),
+    default: "off",
+    per_node: false,
+    drawn: false,
+}];
+
 fn outcome(script: &Script, without: FaultSet) -> Outcome {
     let mut world = World::<Toy, _>::new(script, Manner::default(), Unchecked, false).unwrap();
-    for (step, ..) in script.rolls() {
+    for (step, _) in script.rolls(&Options::new(), OPTIONS).unwrap() {
         world.roll(step, Manner { extra_ping: true, ..Manner::default() });
     }
     world.without(without).run()

@@ -3,7 +3,7 @@
 use crate::damage::{flaw, frames};
 use crate::entry::HardState;
 use crate::error::WalError;
-use crate::format::{Body, HEAD_BYTES, SNAPSHOT_MAGIC, read_frame, read_snapshot};
+use crate::format::{Body, HEAD_BYTES, MAGIC, SNAPSHOT_MAGIC, read_frame, read_snapshot};
 use std::fmt::Write;
 
 /// Payload bytes shown of an entry.
@@ -13,19 +13,27 @@ const SHOWN_BYTES: usize = 24;
 /// no others, and where a frame is not right it goes on at the next that is.
 ///
 /// # Errors
-/// [`WalError::Damaged`] if the file is neither a segment nor a snapshot, or is a snapshot that cannot be read.
+/// [`WalError::Damaged`] if the file is neither a segment nor a snapshot.
 pub fn describe(file_name: &str, bytes: &[u8]) -> Result<String, WalError> {
-    let damaged = |offset, what| WalError::Damaged { file: file_name.to_owned(), offset, what };
     if bytes.starts_with(&SNAPSHOT_MAGIC) {
-        let snapshot = read_snapshot(bytes).map_err(|(offset, what)| damaged(offset, what))?;
+        let snapshot = match read_snapshot(bytes) {
+            Ok(snapshot) => snapshot,
+            Err((offset, what)) => {
+                let length = bytes.len();
+                return Ok(format!(
+                    "{file_name}: {length} bytes, a snapshot DAMAGED at byte {offset}: {what}\n"
+                ));
+            }
+        };
         let (metadata, data) = (snapshot.metadata.len(), snapshot.data.len());
         return Ok(format!(
             "{file_name}: snapshot at index {} of term {}, {metadata} bytes of metadata, {data} of data\n",
             snapshot.index, snapshot.term
         ));
     }
-    if !bytes.is_empty() && next_frame(bytes, 0).is_none() {
-        return Err(damaged(0, "there is no frame in it, and it is no snapshot"));
+    if !bytes.is_empty() && !bytes.starts_with(&MAGIC) && next_frame(bytes, 0).is_none() {
+        let (file, what) = (file_name.to_owned(), "there is no frame in it, and it is no snapshot");
+        return Err(WalError::Damaged { file, offset: 0, what });
     }
     Ok(segment(file_name, bytes))
 }

@@ -144,6 +144,11 @@ impl Wal {
             let file = segment_name(*number.expect("an empty log has neither base nor snapshot"));
             Err(WalError::Damaged { file, offset: 0, what })
         };
+        if self.written == 0 && run.first().is_some_and(|&first| first > 1) {
+            // Only the very first segment may be unfinished with nothing before it. A quarantine that was not finished
+            // leaves this, too; what it was to replace is damaged.
+            return damaged(run.first(), "no log begins there");
+        }
         if self.state.base.index > self.mark().index {
             return damaged(run.first(), "entries before it are missing, and no snapshot covers them");
         }

@@ -32,6 +32,8 @@ impl Wal {
             names.into_iter().filter(|name| segment_number(name).is_some() || name.starts_with("snapshot"));
         wal.garbage = old.map(|name| Garbage { name, after: 1 }).collect();
         let hard_state = Some(HardState { term, ..HardState::default() });
+        // The first frame says it as well: a crash may keep that one and lose the one behind it.
+        (wal.state.hard_state.term, wal.state.quarantined) = (term, true);
         let record = Record { hard_state, quarantined: Some(true), ..Record::default() };
         let durability = wal.write(disk, &record, true)?;
         Ok((wal, durability))

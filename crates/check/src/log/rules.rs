@@ -43,10 +43,10 @@ use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
 
 /// Rules over elections alone, which look first.
 #[derive(Clone, Debug, Default)]
-struct ElectionRules {
+pub(super) struct ElectionRules {
     safety: ElectionSafety,
     terms: MonotonicTerms,
-    votes: VoteOnce,
+    pub(super) votes: VoteOnce,
 }
 
 /// The place of [`VoteOnce`] among them.
@@ -89,8 +89,8 @@ speech_rules! {
 macro_rules! log_rules {
     ($($field:ident: $rule:ty,)*) => {
         #[derive(Clone, Debug, Default)]
-        struct LogRules {
-            $($field: $rule,)*
+        pub(super) struct LogRules {
+            $(pub(super) $field: $rule,)*
         }
 
         const LOG_RULES: &[Description] = &[$(Description::of_log::<$rule>(),)*];
@@ -177,9 +177,9 @@ impl Description {
 #[derive(Clone, Debug)]
 pub struct RaftRules {
     servers: usize,
-    books: Books,
-    election: ElectionRules,
-    log: LogRules,
+    pub(super) books: Books,
+    pub(super) election: ElectionRules,
+    pub(super) log: LogRules,
     /// Rules that are switched off, a bit each.
     blind: u32,
     /// Votes sent in this step.
@@ -344,11 +344,16 @@ impl RaftRules {
     /// # Errors
     /// The rule that a message breaks.
     pub fn died(&mut self, node: NodeId, spoken: impl IntoIterator<Item = Spoken>) -> Result<(), Violation> {
-        self.books.nodes[node.position()].die();
+        let shadow = &mut self.books.nodes[node.position()];
+        shadow.die();
         self.grants.clear();
         for said in spoken {
-            if let Spoken::Grant { to, term } = said {
-                self.grants.push(Grant { term, candidate: to });
+            match said {
+                Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
+                Spoken::AppendResponse { index, .. } => {
+                    shadow.durable_before = shadow.durable_before.max(index);
+                }
+                Spoken::Refusal { .. } | Spoken::Other { .. } => {}
             }
         }
         self.log.vote_kept.remember(node, &self.grants);

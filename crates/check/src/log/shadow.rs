@@ -23,6 +23,9 @@ pub(crate) struct Shadow {
     pub(crate) memberships_seen: usize,
     /// Set while a node is down whose disk died in the middle of a step: it may hold more, less or later than is known.
     pub(crate) uncertain: bool,
+    /// Up to where the log was durable before the step in which the disk died, or was said to be in it, while the node is
+    /// down.
+    pub(crate) durable_before: u64,
     /// Set for a node whose disk lost what it had promised to keep: nothing about its durability is claimed any more.
     pub(crate) forgiven: bool,
 }
@@ -38,6 +41,7 @@ impl Default for Shadow {
             membership: Membership::default(),
             memberships_seen: 0,
             uncertain: false,
+            durable_before: 0,
             forgiven: false,
         }
     }
@@ -60,13 +64,14 @@ impl Shadow {
         if self.is_up {
             self.crash();
         }
-        (self.is_up, self.uncertain) = (true, false);
+        (self.is_up, self.uncertain, self.durable_before) = (true, false, 0);
         self.memberships_seen = 0;
     }
 
     /// The disk died in the middle of a step: what was committed is all that is certain to be there.
     pub(crate) fn die(&mut self) {
         self.uncertain = true;
+        self.durable_before = self.durable_before.max(self.standing.durable_index);
         self.standing.durable_index = self.standing.durable_index.min(self.standing.commit);
     }
 

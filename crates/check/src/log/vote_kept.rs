@@ -51,6 +51,16 @@ impl LogRule for VoteKept {
 }
 
 impl VoteKept {
+    /// The newest vote that a node sent.
+    pub(super) fn sent(&self, node: NodeId) -> Option<Grant> {
+        self.sent[node.position()]
+    }
+
+    /// Forgets the votes of a node.
+    pub(super) fn forget(&mut self, node: NodeId) {
+        self.sent[node.position()] = None;
+    }
+
     /// Remembers the votes that a node sent.
     pub(super) fn remember(&mut self, node: NodeId, grants: &[Grant]) {
         let sent = &mut self.sent[node.position()];

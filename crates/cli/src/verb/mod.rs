@@ -11,4 +11,5 @@ pub(crate) mod replay;
 pub(crate) mod scenario;
 pub(crate) mod seeds;
 pub(crate) mod shrink;
+pub(crate) mod wal;
 pub(crate) mod worker;

@@ -3,9 +3,12 @@
 use super::decide::{Decisions, log_span, readable};
 use super::weights as w;
 use whitewater_sim::draw::Draw;
-use whitewater_sim::{Network, Ratio, Script, Settle, Span, Timing};
+use whitewater_sim::{Network, Ratio, Script, Settle, Span, System, Timing, Trouble};
 
 pub(super) fn servers(decisions: &Decisions) -> usize {
+    if let Some((low, high)) = decisions.given_range("servers") {
+        return decisions.draw("servers", 0).within(low, high) as usize;
+    }
     let weights = w::SERVERS.map(|(_, weight)| weight);
     w::SERVERS[decisions.draw("servers", 0).weighted(&weights)].0
 }
@@ -23,7 +26,8 @@ pub(super) fn script(
     decisions: &Decisions,
 ) -> Script {
     let network = delays(timing, decisions);
-    let timeouts = decisions.draw("horizon", 0).log_uniform(w::HORIZON_TIMEOUTS.0, w::HORIZON_TIMEOUTS.1);
+    let (low, high) = decisions.range("horizon-timeouts", w::HORIZON_TIMEOUTS);
+    let timeouts = decisions.draw("horizon", 0).log_uniform(low, high);
     Script {
         seed,
         servers,
@@ -52,20 +56,34 @@ fn delays(timing: Timing, decisions: &Decisions) -> Network {
     Network { delay_low: low, delay_high: high, ..Network::default() }
 }
 
-/// Lets all links lose, repeat and reorder messages.
-pub(super) fn disturb(script: &mut Script, timing: Timing, decisions: &Decisions) {
+/// Lets all links lose, repeat, reorder, damage and mix up messages, and spreads delays otherwise than evenly.
+pub(super) fn disturb(script: &mut Script, timing: Timing, system: &dyn System, decisions: &Decisions) {
     let one_way = script.network.delay_high;
     let network = &mut script.network;
     if decisions.is_on("loss") {
-        network.loss = permille(&mut decisions.draw("loss", 0), w::LOSS_PERMILLE);
+        let range = decisions.range("loss", w::LOSS_PERMILLE);
+        network.loss = permille(&mut decisions.draw("loss", 0), range);
     }
     if decisions.is_on("duplicate") {
-        network.duplicate = permille(&mut decisions.draw("duplicate", 0), w::DUPLICATE_PERMILLE);
+        let range = decisions.range("duplicate", w::DUPLICATE_PERMILLE);
+        network.duplicate = permille(&mut decisions.draw("duplicate", 0), range);
     }
     if decisions.is_on("reorder") {
-        network.reorder = permille(&mut decisions.draw("reorder", 0), w::REORDER_PERMILLE);
+        let range = decisions.range("reorder", w::REORDER_PERMILLE);
+        network.reorder = permille(&mut decisions.draw("reorder", 0), range);
         network.reorder_window =
             log_span(&mut decisions.draw("reorder-window", 0), one_way, timing.election_high);
+    }
+    if decisions.is_on("shape") {
+        network.shape = *decisions.draw("shape", 0).pick(&w::SHAPES);
+    }
+    if decisions.is_on("corrupt") {
+        let range = decisions.range("corrupt", w::CORRUPT_PERMILLE);
+        network.corrupt = permille(&mut decisions.draw("corrupt", 0), range);
+    }
+    if system.survives(Trouble::Misdelivery) && decisions.is_on("misdeliver") {
+        let range = decisions.range("misdeliver", w::MISDELIVER_PERMILLE);
+        network.misdeliver = permille(&mut decisions.draw("misdeliver", 0), range);
     }
 }
 

@@ -1,17 +1,19 @@
 //! Decisions of a plan: each has a name and a number as its address, so that none shifts another.
 
 use super::weights::SIGNIFICANT_DIGITS;
+use crate::tuning::Tuning;
 use whitewater_sim::draw::name_hash;
 use whitewater_sim::{Draw, Key, Keys, Site, Span};
 
 /// Every decision a seed makes about its plan.
 pub(super) struct Decisions {
     key: Key,
+    tuning: Tuning,
 }
 
 impl Decisions {
-    pub(super) fn new(seed: u64) -> Decisions {
-        Decisions { key: Keys::new(seed).key(Site::PLAN, 0) }
+    pub(super) fn new(seed: u64, tuning: &Tuning) -> Decisions {
+        Decisions { key: Keys::new(seed).key(Site::PLAN, 0), tuning: tuning.clone() }
     }
 
     /// What the `number`-th decision of that name is drawn from.
@@ -19,9 +21,21 @@ impl Decisions {
         self.key.draw(name_hash(name), number)
     }
 
-    /// Whether a fault family or feature takes part in this run; half of the runs go without it.
+    /// Whether a fault family or feature takes part in this run; half of the runs go without it, unless a profile of
+    /// somebody's own says otherwise.
     pub(super) fn is_on(&self, feature: &str) -> bool {
-        self.draw(feature, SWITCH).chance(1, 2)
+        let (part, of) = self.tuning.share(feature).unwrap_or((1, 2));
+        self.draw(feature, SWITCH).chance(part, of)
+    }
+
+    /// A range that is drawn from; a profile of somebody's own may replace it.
+    pub(super) fn range(&self, name: &str, usual: (u64, u64)) -> (u64, u64) {
+        self.given_range(name).unwrap_or(usual)
+    }
+
+    /// A range that a profile of somebody's own gives.
+    pub(super) fn given_range(&self, name: &str) -> Option<(u64, u64)> {
+        self.tuning.range(name)
     }
 }
 
@@ -64,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_decision_depends_on_its_name_its_number_and_the_seed_alone() {
-        let bits = |seed, name, number| Decisions::new(seed).draw(name, number).bits();
+        let bits = |seed, name, number| Decisions::new(seed, &Tuning::default()).draw(name, number).bits();
         assert_eq!(bits(1, "servers", 0), bits(1, "servers", 0));
         assert_ne!(bits(1, "servers", 0), bits(1, "servers", 1));
         assert_ne!(bits(1, "servers", 0), bits(1, "clients", 0));

@@ -2,33 +2,48 @@
 
 use super::cluster::permille;
 use super::decide::Decisions;
-use super::moments::{Fault, Stage, pick};
-use super::weights::{self as w, Lasting};
+use super::moments::{Fault, Stage};
+use super::weights as w;
+use super::{clocks, cuts, lasting, processes};
 use crate::profile::Scope;
-use whitewater_sim::{Action, Losing, NodeId, Pattern, Script, Step, Target, Timing, Trigger};
+use whitewater_sim::{Action, NodeId, Pattern, Script, Step, System, Timing, Trouble};
 
-/// Adds the faults of every family that is on and within the scope of the profile.
+/// Adds the faults of every family that is on, within the scope of the profile, and survived by the system. What was
+/// demanded of options stays.
 pub(super) fn add(
     script: &mut Script,
     timing: Timing,
-    names: (&'static [&'static str], &'static [&'static str]),
+    system: &dyn System,
+    demanded: &[(String, String)],
     scope: Scope,
     decisions: &Decisions,
 ) {
-    let stage = Stage::new(script, timing, names, decisions);
+    let stage = Stage::new(script, timing, system, decisions);
     let steps = &mut script.steps;
+    if scope.clocks {
+        clocks::add(steps, &stage);
+    }
     if stage.servers < 2 {
         // A lone server has no links and follows nobody.
         if scope.crashes {
-            add_crashes(steps, &stage);
+            processes::add_crashes(steps, &stage);
+        }
+        if scope.processes {
+            processes::add_delays(steps, &stage);
         }
         return;
     }
     if scope.links {
-        add_cuts(steps, &stage);
+        cuts::add(steps, &stage);
     }
     if scope.crashes {
-        add_crashes(steps, &stage);
+        processes::add_crashes(steps, &stage);
+    }
+    if scope.options && scope.crashes {
+        processes::add_rolls(steps, &stage, demanded);
+    }
+    if scope.processes {
+        processes::add_delays(steps, &stage);
     }
     if scope.links {
         add_bad_links(steps, &stage);
@@ -37,14 +52,8 @@ pub(super) fn add(
     if scope.links {
         add_single_messages(steps, &stage);
     }
-    add_lasting(steps, &stage, scope);
-}
-
-/// Cuts links, both ways or one way.
-fn add_cuts(steps: &mut Vec<Step>, stage: &Stage<'_>) {
-    steps.extend(stage.faults("isolate").map(|fault| interval(&fault, isolate(stage, fault.victim()))));
-    steps.extend(stage.faults("split").map(|fault| interval(&fault, split(stage, &fault))));
-    steps.extend(stage.faults("cut").map(|fault| interval(&fault, cut(&fault))));
+    lasting::add(steps, &stage, scope);
+    processes::add_exchanges(script, &stage, scope);
 }
 
 /// Makes single links lossy or slow.
@@ -57,63 +66,37 @@ fn add_bad_links(steps: &mut Vec<Step>, stage: &Stage<'_>) {
         let action = Action::Delay(traffic(&fault), fault.shift());
         interval(&fault, action)
     }));
+    steps.extend(stage.faults("jitter").map(|fault| {
+        let (high, shape) = (fault.shift(), *fault.draw("shape").pick(&w::SHAPES));
+        interval(&fault, Action::Jitter { pattern: traffic(&fault), low: high.part(100), high, shape })
+    }));
+    steps.extend(stage.faults("clog").map(|fault| {
+        let (from, to) = fault.direction();
+        interval(&fault, Action::Clog { from, to })
+    }));
+    steps.extend(stage.faults("choke").map(|fault| {
+        let bytes = fault.draw("bytes").log_uniform(w::CHOKE_BYTES.0, w::CHOKE_BYTES.1) as u32;
+        interval(&fault, Action::Choke(fault.link("link"), bytes))
+    }));
+    steps.extend(stage.faults("corrupt-link").map(|fault| {
+        let ratio = permille(&mut fault.draw("ratio"), w::LOSSY_PERMILLE);
+        interval(&fault, Action::Corrupt(traffic(&fault), ratio))
+    }));
+    if stage.system.survives(Trouble::Replays) {
+        steps.extend(stage.faults("replay").map(|fault| {
+            let elections = fault.draw("elections").log_uniform(w::REPLAY_ELECTIONS.0, w::REPLAY_ELECTIONS.1);
+            let pattern = match fault.draw("all").chance(1, 2) {
+                true => fault.message("link"),
+                false => fault.one_of(fault.message("link")),
+            };
+            interval(&fault, Action::Replay(pattern, elections as u32))
+        }));
+    }
 }
 
-fn interval(fault: &Fault<'_>, action: Action) -> Step {
+/// A fault that ends by itself.
+pub(super) fn interval(fault: &Fault<'_>, action: Action) -> Step {
     Step { until: Some(fault.end(None)), ..Step::new(fault.begin(), action) }
-}
-
-/// Cuts one node off both ways.
-fn isolate(stage: &Stage<'_>, victim: Target) -> Action {
-    // A node that stands in two groups belongs to the first, so whoever leads may be named beside everybody.
-    let rest = (0..stage.servers).map(|position| Target::Node(NodeId::server(position)));
-    Action::Partition(vec![vec![victim], rest.filter(|&node| node != victim).collect()])
-}
-
-/// Cuts the cluster into two random parts.
-fn split(stage: &Stage<'_>, fault: &Fault<'_>) -> Action {
-    let mut nodes: Vec<NodeId> = (0..stage.servers).map(NodeId::server).collect();
-    fault.draw("members").shuffle(&mut nodes);
-    let mut second = nodes.split_off(fault.draw("size").within(1, stage.servers as u64 - 1) as usize);
-    nodes.sort_unstable();
-    second.sort_unstable();
-    let group = |nodes: Vec<NodeId>| nodes.into_iter().map(Target::Node).collect();
-    Action::Partition(vec![group(nodes), group(second)])
-}
-
-/// Cuts one direction of one link.
-fn cut(fault: &Fault<'_>) -> Action {
-    let (one, other) = match fault.victim() {
-        Target::Leader => (Target::Leader, fault.follower()),
-        Target::Follower(count) => (Target::Follower(count), Target::Leader),
-        _ => {
-            let (one, other) = fault.pair("link");
-            (Target::Node(one), Target::Node(other))
-        }
-    };
-    match fault.draw("direction").chance(1, 2) {
-        true => Action::Cut { from: one, to: other },
-        false => Action::Cut { from: other, to: one },
-    }
-}
-
-fn add_crashes(steps: &mut Vec<Step>, stage: &Stage<'_>) {
-    let crash = |fault: &Fault<'_>, node: Target| {
-        let losing = match stage.decisions.is_on("lose-unsynced") && fault.draw("losing").chance(1, 2) {
-            true => Losing::Unsynced,
-            false => Losing::Some,
-        };
-        let at_call = match stage.decisions.is_on("crash-at-call") && fault.draw("at call").chance(1, 2) {
-            true => fault.draw("call").log_uniform(w::CRASH_CALLS.0, w::CRASH_CALLS.1) as u32,
-            false => 0,
-        };
-        interval(fault, Action::Crash { node, losing, at_call })
-    };
-    steps.extend(stage.faults("crash").map(|fault| crash(&fault, Target::Node(fault.node("node")))));
-    steps.extend(stage.faults("crash-leader").map(|fault| crash(&fault, Target::Leader)));
-    if stage.servers > 1 {
-        steps.extend(stage.faults("crash-follower").map(|fault| crash(&fault, fault.follower())));
-    }
 }
 
 /// All messages of a link, or those of one kind.
@@ -146,33 +129,14 @@ fn add_single_messages(steps: &mut Vec<Step>, stage: &Stage<'_>) {
         let action = Action::Duplicate(single(&fault), fault.shift());
         Step::new(fault.begin(), action)
     }));
-}
-
-/// Faults that outlast settling. They touch a minority of the servers only, and all links between the others stay
-/// whole, so that a connected majority owes progress with the rest frozen broken.
-fn add_lasting(steps: &mut Vec<Step>, stage: &Stage<'_>, scope: Scope) {
-    let minority = (stage.servers - 1) / 2;
-    if minority == 0 || !stage.decisions.is_on("lasting") {
-        return;
-    }
-    let mut nodes: Vec<NodeId> = (0..stage.servers).map(NodeId::server).collect();
-    stage.decisions.draw("lasting nodes", 0).shuffle(&mut nodes);
-    let count = stage.decisions.draw("lasting count", 0).within(1, minority as u64);
-    for (number, &node) in nodes[..count as usize].iter().enumerate() {
-        let fault = stage.fault("lasting", number as u64);
-        let mut last = |action| {
-            steps.push(Step { until: Some(Trigger::End), ..Step::new(fault.begin(), action) });
-        };
-        let victim = Target::Node(node);
-        let kind = pick(&mut fault.draw("kind"), &w::LASTING);
-        match kind {
-            Lasting::Down if !scope.crashes => {}
-            Lasting::CutOff | Lasting::Mute if !scope.links => {}
-            Lasting::Down => last(Action::Crash { node: victim, losing: Losing::Some, at_call: 0 }),
-            Lasting::CutOff => last(isolate(stage, victim)),
-            Lasting::Mute => nodes.iter().filter(|&&other| other != node).for_each(|&other| {
-                last(Action::Cut { from: victim, to: Target::Node(other) });
-            }),
-        }
+    if stage.servers >= 3 && stage.system.survives(Trouble::Misdelivery) {
+        steps.extend(stage.faults("misdeliver-one").map(|fault| {
+            let pattern = single(&fault);
+            let ends = [pattern.from, pattern.to];
+            let others = (0..stage.servers).map(NodeId::server).filter(|&node| !ends.contains(&Some(node)));
+            let others: Vec<NodeId> = others.collect();
+            let to = *fault.draw("stranger").pick(&others);
+            Step::new(fault.begin(), Action::Misdeliver(pattern, to))
+        }));
     }
 }

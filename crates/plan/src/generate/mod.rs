@@ -1,17 +1,21 @@
 //! Plans drawn from a seed: system, profile, options, cluster, faults and operations.
 
+mod clocks;
 mod cluster;
+mod cuts;
 mod decide;
 mod disks;
 mod faults;
+mod lasting;
 mod moments;
 mod operations;
 mod options;
+mod processes;
 mod size;
 mod weights;
 
 use crate::suggest::listed;
-use crate::{PLAN_VERSION, Plan, Profile};
+use crate::{PLAN_VERSION, Plan, Profile, Tuning};
 use decide::Decisions;
 use size::Size;
 use std::collections::BTreeSet;
@@ -28,6 +32,8 @@ pub struct Restrictions {
     pub profile: Option<Profile>,
     /// Values of options, by name; with them the size of the cluster, as `nodes` and `clients`.
     pub set: Vec<(String, String)>,
+    /// What differs from the profile, see [`Tuning::parse`].
+    pub tuning: Tuning,
     /// With this bug planted, in a system that has it; builds without the feature `mutants` have none.
     pub bug: Option<String>,
 }
@@ -45,7 +51,7 @@ pub fn generate(
     seed: u64,
     restrictions: &Restrictions,
 ) -> Result<Plan, String> {
-    let decisions = Decisions::new(seed);
+    let decisions = Decisions::new(seed, &restrictions.tuning);
     let profile = restrictions.profile.unwrap_or(Profile::Swarm);
     let system = choose_system(systems, &decisions, restrictions)?;
     let size = Size::demanded(restrictions)?;
@@ -56,10 +62,10 @@ pub fn generate(
     let clients = size.clients.unwrap_or_else(|| cluster::clients(system.clients(), &decisions));
     let mut script = cluster::script(seed, servers, clients, timing, &decisions);
     if scope.links {
-        cluster::disturb(&mut script, timing, &decisions);
+        cluster::disturb(&mut script, timing, system, &decisions);
     }
     disks::add(&mut script.disk, scope.disks, system, timing, &decisions);
-    faults::add(&mut script, timing, system.names(), scope, &decisions);
+    faults::add(&mut script, timing, system, &restrictions.set, scope, &decisions);
     operations::add(&mut script, system, &options, &decisions);
     Ok(Plan { version: PLAN_VERSION, system: system.name().to_owned(), profile, options, script })
 }
@@ -145,7 +151,7 @@ fn not_stood(systems: &[&'static dyn System], profile: Profile) -> String {
         [only] => format!("{} does not stand", only.name()),
         _ => "no system stands".to_owned(),
     };
-    format!("{nobody} the disks of profile `{profile}`; {}", each.join("; "))
+    format!("{nobody} what profile `{profile}` has; {}", each.join("; "))
 }
 
 /// That no system has this bug, and which there are.

@@ -2,7 +2,9 @@
 
 use super::decide::{Decisions, log_span, readable};
 use super::weights::{self as w, Ending, Moment, Victim};
-use whitewater_sim::{Condition, Draw, NodeId, Pattern, Role, Script, Span, Target, Time, Timing, Trigger};
+use whitewater_sim::{
+    Condition, Draw, NodeId, Pattern, Role, Script, Span, System, Target, Time, Timing, Trigger,
+};
 
 /// What faults are made to fit.
 pub(super) struct Stage<'a> {
@@ -10,9 +12,13 @@ pub(super) struct Stage<'a> {
     pub(super) servers: usize,
     horizon: Span,
     one_way: Span,
+    timing: Timing,
     timeout: Span,
     messages: &'static [&'static str],
     timers: &'static [&'static str],
+    pub(super) system: &'a dyn System,
+    /// Of how many further faults of a family one is kept.
+    one_in: u64,
 }
 
 /// One fault to be drawn. Each of its decisions has an address of its own.
@@ -26,37 +32,54 @@ impl<'a> Stage<'a> {
     pub(super) fn new(
         script: &Script,
         timing: Timing,
-        (messages, timers): (&'static [&'static str], &'static [&'static str]),
+        system: &'a dyn System,
         decisions: &'a Decisions,
     ) -> Stage<'a> {
         // Messages and timers are named with a link, and a lone server has none.
-        let (messages, timers) = if script.servers > 1 { (messages, timers) } else { (&[][..], &[][..]) };
+        let (messages, timers) = if script.servers > 1 { system.names() } else { (&[][..], &[][..]) };
         Stage {
             decisions,
             servers: script.servers,
             horizon: script.horizon,
             one_way: script.network.delay_low,
+            timing,
             timeout: timing.election_high,
             messages,
             timers,
+            system,
+            one_in: *decisions.draw("density", 0).pick(&w::FURTHER_FAULTS_ONE_IN),
         }
     }
 
-    /// The faults of a family: none in half of the runs.
+    /// The faults of a family: none in half of the runs, and where there are several a part of them, as dense as the run is.
     pub(super) fn faults(&'a self, family: &'static str) -> impl Iterator<Item = Fault<'a>> {
         let count = match self.decisions.is_on(family) {
             true => {
                 let mut draw = self.decisions.draw(&format!("{family} count"), 0);
-                draw.log_uniform(w::FAULTS_OF_A_FAMILY.0, w::FAULTS_OF_A_FAMILY.1)
+                let (low, high) = self.decisions.range("faults", w::FAULTS_OF_A_FAMILY);
+                draw.log_uniform(low, high)
             }
             false => 0,
         };
-        (0..count).map(move |number| self.fault(family, number))
+        let faults = (0..count).map(move |number| self.fault(family, number));
+        faults.filter(|fault| fault.number == 0 || fault.draw("kept").chance(1, self.one_in))
     }
 
     /// The `number`-th fault of a family, whether the family is on or not.
     pub(super) fn fault(&'a self, family: &'static str, number: u64) -> Fault<'a> {
         Fault { stage: self, family, number }
+    }
+
+    /// The shortest election timeout.
+    pub(super) fn election_low(&self) -> Span {
+        self.timing.election_low
+    }
+
+    /// All servers in an order of the fault's own.
+    pub(super) fn shuffled(&self, fault: &Fault<'_>) -> Vec<NodeId> {
+        let mut nodes: Vec<NodeId> = (0..self.servers).map(NodeId::server).collect();
+        fault.draw("members").shuffle(&mut nodes);
+        nodes
     }
 
     /// Whether kinds of messages can be named.
@@ -134,7 +157,8 @@ impl Fault<'_> {
     pub(super) fn end(&self, node: Option<NodeId>) -> Trigger {
         let role = match pick(&mut self.draw("ending"), &w::ENDINGS) {
             Ending::Time => {
-                let longest = self.stage.timeout.times(w::FAULT_TIMEOUTS);
+                let (_, timeouts) = self.stage.decisions.range("fault-timeouts", (0, w::FAULT_TIMEOUTS));
+                let longest = self.stage.timeout.times(timeouts);
                 return Trigger::After(log_span(&mut self.draw("duration"), self.stage.one_way, longest));
             }
             Ending::Campaigns => Role::Candidate,
@@ -153,6 +177,16 @@ impl Fault<'_> {
         log_span(&mut self.draw("shift"), self.stage.one_way, longest)
     }
 
+    /// A length of time from one way of a message to many election timeouts.
+    pub(super) fn long(&self) -> Span {
+        log_span(&mut self.draw("long"), self.stage.one_way, self.stage.timeout.times(w::FAULT_TIMEOUTS))
+    }
+
+    /// A length of time that is short against the election timeout: at most such a part of the shortest.
+    pub(super) fn short(&self, part: u64) -> Span {
+        log_span(&mut self.draw("short"), Span::from_micros(1), self.stage.timing.election_low.part(part))
+    }
+
     /// A server.
     pub(super) fn node(&self, decision: &str) -> NodeId {
         NodeId::server(self.draw(decision).below(self.stage.servers as u64) as usize)
@@ -169,9 +203,26 @@ impl Fault<'_> {
     /// Whom it hits.
     pub(super) fn victim(&self) -> Target {
         match pick(&mut self.draw("victim"), &w::VICTIMS) {
+            Victim::Follower if self.stage.servers < 2 => Target::Leader,
             Victim::Node => Target::Node(self.node("victim node")),
             Victim::Leader => Target::Leader,
             Victim::Follower => self.follower(),
+        }
+    }
+
+    /// One direction of a link: to or from the leader, or between two servers drawn beforehand.
+    pub(super) fn direction(&self) -> (Target, Target) {
+        let (one, other) = match self.victim() {
+            Target::Leader => (Target::Leader, self.follower()),
+            Target::Follower(count) => (Target::Follower(count), Target::Leader),
+            _ => {
+                let (one, other) = self.pair("link");
+                (Target::Node(one), Target::Node(other))
+            }
+        };
+        match self.draw("direction").chance(1, 2) {
+            true => (one, other),
+            false => (other, one),
         }
     }
 

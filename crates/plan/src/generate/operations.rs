@@ -7,7 +7,7 @@ use whitewater_sim::{Action, Options, Script, Span, Step, System, Time, Trigger}
 pub(super) fn add(script: &mut Script, system: &dyn System, options: &Options, decisions: &Decisions) {
     // The larger of two draws: a race of writes needs writes, and yet some runs stay short enough to read.
     let mut draw = decisions.draw("operations", 0);
-    let (low, high) = OPERATIONS;
+    let (low, high) = decisions.range("operations", OPERATIONS);
     let count = draw.log_uniform(low, high).max(draw.log_uniform(low, high));
     let mut times: Vec<Time> = (0..count)
         .map(|number| {

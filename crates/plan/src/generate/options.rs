@@ -52,7 +52,8 @@ fn values(spec: &OptionSpec, servers: usize, decisions: &Decisions) -> Vec<(Stri
     (0..servers).filter_map(at).collect()
 }
 
-fn value(values: &Values, draw: &mut Draw) -> String {
+/// A value, as plans draw it.
+pub(super) fn value(values: &Values, draw: &mut Draw) -> String {
     match *values {
         Values::Words(words) => (*draw.pick(words)).to_owned(),
         Values::Number { low, high } => log_number(draw, low, high).to_string(),

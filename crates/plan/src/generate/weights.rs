@@ -3,10 +3,11 @@
 //! What finds races is drawing the ranges themselves, run by run. Changing a number here gives seeds another meaning;
 //! saved failures and scenarios hold whole plans and do not care.
 
-use whitewater_sim::{DiskContract, Span};
+use whitewater_sim::{DiskContract, Shape, Span, Topology};
 
 /// Numbers of servers, with their weights.
-pub(super) const SERVERS: [(usize, u32); 2] = [(3, 3), (5, 2)];
+pub(super) const SERVERS: [(usize, u32); 9] =
+    [(3, 24), (5, 16), (1, 1), (2, 2), (4, 4), (6, 2), (7, 3), (8, 1), (9, 2)];
 
 /// Times keep that many digits, so that a script can be read.
 pub(super) const SIGNIFICANT_DIGITS: u32 = 3;
@@ -37,6 +38,13 @@ pub(super) const LOSS_PERMILLE: (u64, u64) = (1, 100);
 pub(super) const DUPLICATE_PERMILLE: (u64, u64) = (1, 200);
 /// Messages delayed so that others overtake them, in thousandths, log-uniform.
 pub(super) const REORDER_PERMILLE: (u64, u64) = (5, 500);
+
+/// Messages found damaged, in thousandths, log-uniform.
+pub(super) const CORRUPT_PERMILLE: (u64, u64) = (1, 50);
+/// Messages that go to another server, in thousandths, log-uniform.
+pub(super) const MISDELIVER_PERMILLE: (u64, u64) = (1, 20);
+/// How delays are spread, if not evenly.
+pub(super) const SHAPES: [Shape; 2] = [Shape::LongTail, Shape::Bimodal];
 
 /// Longest time a sync takes: log-uniform from here ...
 pub(super) const SYNC_LATENCY_LOW: Span = Span::from_micros(50);
@@ -79,6 +87,9 @@ pub(super) const ROT_PERMILLE: (u64, u64) = (20, 500);
 
 /// Faults of a family that is on, log-uniform.
 pub(super) const FAULTS_OF_A_FAMILY: (u64, u64) = (1, 6);
+/// Of the faults of a family beyond the first one in so many is kept; drawn per run, so that some runs are dense and others
+/// leave their faults the room to bite.
+pub(super) const FURTHER_FAULTS_ONE_IN: [u64; 4] = [1, 2, 4, 16];
 /// The longest fault, in longest election timeouts. The shortest is one way of a message.
 pub(super) const FAULT_TIMEOUTS: u64 = 20;
 /// Faults begin within this share of the horizon, so that they can still bite: (part, of).
@@ -89,6 +100,22 @@ pub(super) const LATE_TIMEOUTS: u64 = 4;
 pub(super) const LOSSY_PERMILLE: (u64, u64) = (20, 1_000);
 /// A crash that waits for a storage call waits for one of the next so many, log-uniform.
 pub(super) const CRASH_CALLS: (u64, u64) = (1, 20);
+/// A crash in the middle of a step comes after one of the next so many effects, log-uniform.
+pub(super) const CRASH_EFFECTS: (u64, u64) = (1, 60);
+/// A choked link lets messages of so many bytes pass, log-uniform.
+pub(super) const CHOKE_BYTES: (u64, u64) = (16, 4_096);
+/// A kept copy comes after so many elections, log-uniform.
+pub(super) const REPLAY_ELECTIONS: (u64, u64) = (1, 4);
+/// The rate of a clock in hundredths of the true one, log-uniform.
+pub(super) const CLOCK_HUNDREDTHS: (u64, u64) = (25, 400);
+/// A slow node takes at most this part of the shortest election timeout for each input.
+pub(super) const SLOWNESS_PART: u64 = 20;
+/// A member that is slow for good takes at most this part of it: with a few hundred messages waiting it still answers
+/// within a fraction of the timeout, and progress is owed.
+pub(super) const SLOW_MEMBER_PART: u64 = 2_000;
+/// What flapping cuts do, with their weights.
+pub(super) const FLAPPING: [(Topology, u32); 2] = [(Topology::Groups, 3), (Topology::OneWay, 1)];
+
 /// Single messages are picked among the first so many of their kind on their link, log-uniform.
 pub(super) const MESSAGE_NUMBERS: (u64, u64) = (1, 20);
 /// How long after what they wait for faults begin, at most, in longest election timeouts.
@@ -156,13 +183,31 @@ pub(super) const VICTIMS: [(Victim, u32); 3] =
 pub(super) enum Lasting {
     /// It stays down.
     Down,
+    /// Its process stays stopped.
+    Paused,
     /// It is cut off both ways.
     CutOff,
     /// It hears and is not heard.
     Mute,
+    /// It is heard and does not hear.
+    Deaf,
+    /// It reaches one member of the majority only.
+    Bridge,
+    /// It reaches only the broken node before it, or a member of the majority if it is the first.
+    Chain,
+    /// The cut around it comes and goes.
+    Flaps,
 }
 
-/// Lasting faults with their weights. A node that is heard and does not hear is missing on purpose: without pre-vote
-/// it may lawfully disturb every leader for ever, and no progress would be owed.
-pub(super) const LASTING: [(Lasting, u32); 3] =
-    [(Lasting::Down, 4), (Lasting::CutOff, 3), (Lasting::Mute, 2)];
+/// Lasting faults with their weights. Those by which a node still reaches a part of the majority are few: without pre-vote
+/// and check-quorum such a node may lawfully disturb every leader for ever, and no progress is owed.
+pub(super) const LASTING: [(Lasting, u32); 8] = [
+    (Lasting::Down, 8),
+    (Lasting::Paused, 2),
+    (Lasting::CutOff, 6),
+    (Lasting::Mute, 4),
+    (Lasting::Deaf, 1),
+    (Lasting::Bridge, 1),
+    (Lasting::Chain, 1),
+    (Lasting::Flaps, 1),
+];

@@ -45,12 +45,14 @@ impl Disk {
     pub(crate) fn wipe(&mut self) {
         self.files.clear();
         self.directory = super::Directory::default();
+        self.replaced = true;
     }
 
     /// Puts everything back to where it was on `earlier`, of which what was not synced is lost. Only after a crash.
     pub(crate) fn rewind(&mut self, mut earlier: Disk) {
         earlier.crash(&mut Draw::from_value(0), true);
         (self.files, self.directory) = (earlier.files, earlier.directory);
+        self.replaced = true;
     }
 
     fn crash_names(&mut self, draw: &mut Draw, lose_all: bool, loss: &mut CrashLoss) {

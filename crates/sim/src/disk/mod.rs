@@ -124,6 +124,12 @@ pub struct DiskCounts {
 }
 
 impl DiskCounts {
+    /// Whether it did anything that none of its answers told.
+    #[inline]
+    pub fn is_false(&self) -> bool {
+        self.lied | self.astray | self.rotten > 0
+    }
+
     /// Adds the counts of another disk.
     pub(crate) fn add(&mut self, other: DiskCounts) {
         let DiskCounts { syncs_failed, failed, full, stalled, lied, astray, rotten } = other;
@@ -156,6 +162,8 @@ pub struct Disk {
     busy: Span,
     now: Time,
     counts: DiskCounts,
+    /// Whether it was ever emptied or put back to an earlier moment.
+    replaced: bool,
     /// Decisions that are pinned or written down; none in a campaign.
     pins: Option<Box<pins::DiskPins>>,
 }
@@ -335,10 +343,21 @@ impl Disk {
     /// # Errors
     /// [`DiskError::Failed`]; the next call may succeed.
     pub fn load(&mut self, file: FileId) -> Result<&[u8], DiskError> {
-        if self.call() && !self.plain {
-            self.before_load(file)?;
+        if self.call() {
+            if self.plain {
+                // It may be plain only since faults are over.
+                self.files[file.0 as usize].drop_cache();
+            } else {
+                self.before_load(file)?;
+            }
         }
         Ok(&self.files[file.0 as usize].bytes)
+    }
+
+    /// Every file with its bytes, by name.
+    pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let names = self.directory.names().iter();
+        names.map(|(name, file)| (name.clone(), self.read(*file).to_vec())).collect()
     }
 
     /// The length of a file in bytes.
@@ -359,6 +378,12 @@ impl Disk {
     /// What the disk did besides what it was asked for.
     pub fn counts(&self) -> DiskCounts {
         self.counts
+    }
+
+    /// Whether it did anything that none of its answers told, or was emptied or put back to an earlier moment.
+    #[inline]
+    pub(crate) fn is_false(&self) -> bool {
+        self.replaced || self.counts.is_false()
     }
 
     /// Whether the disk has died under its node, see [`Disk::die_after`].

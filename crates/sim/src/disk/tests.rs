@@ -348,6 +348,26 @@ fn after_a_failed_sync_the_cache_may_go_on_showing_what_is_lost() {
 }
 
 #[test]
+fn what_only_the_cache_has_is_not_loaded_when_faults_are_over_either() {
+    let mut seen = BTreeSet::new();
+    for entity in 0..16 {
+        let timing = DiskTiming { failures: u16::MAX, sector_bytes: 4, ..DiskTiming::default() };
+        let mut disk = Disk::new(timing, Keys::new(1).key(Site::DISK, entity));
+        let file = disk.open("log");
+        for _ in 0..entity {
+            disk.append(file, b"").unwrap();
+        }
+        disk.append(file, b"dirty").unwrap();
+        disk.sync(file).unwrap_err();
+        disk.heal();
+        let shown = String::from_utf8(disk.read(file).to_vec()).unwrap();
+        seen.insert((shown, disk.load(file).unwrap().to_vec()));
+    }
+    assert_eq!(seen.len(), 2, "{seen:?}");
+    assert!(seen.iter().all(|(_, loaded)| loaded.iter().all(|&byte| byte == 0)), "{seen:?}");
+}
+
+#[test]
 fn calls_keep_their_node_busy_and_a_sync_of_names_as_long_as_a_sync() {
     let span = Span::from_millis;
     let timing = DiskTiming {

@@ -34,7 +34,7 @@ use crate::script::Script;
 use crate::time::{Span, Time};
 use crate::timers::Timers;
 use crate::trace::{EventId, Trace};
-use crate::verdict::{Counters, Limit, Outcome, Verdict};
+use crate::verdict::{Counters, DiskFile, Limit, Outcome, Verdict};
 pub use claims::CLAIM_RULES;
 use director::Director;
 use tamper::Kept;
@@ -353,6 +353,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             role,
             faulty,
             history: self.trace.as_ref().and_then(|_| self.monitor.history()),
+            disks: if self.trace.is_some() { files_of(&self.around) } else { Vec::new() },
             decisions,
             trace: self.trace,
         }
@@ -374,4 +375,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         assert!(self.cluster.servers <= SERVERS_MAX);
         self.cluster.servers()
     }
+}
+
+/// The files of every server's disk.
+fn files_of<N: Node>(around: &[Option<Surroundings<N>>]) -> Vec<(NodeId, Vec<DiskFile>)> {
+    let servers = around.iter().take(SERVERS_MAX).flatten().enumerate();
+    servers.map(|(position, around)| (NodeId::server(position), around.disk.files())).collect()
 }

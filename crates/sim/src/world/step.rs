@@ -54,7 +54,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         match around.timers.due(place, generation, steady) {
             Due::Stale => {}
             Due::Later(deadline) => match around.clock.when(deadline) {
-                Some(at) => self.queue.push(at, Pending::Timer { node, place, generation, cause }),
+                Some(at) => {
+                    self.queue.push(at.max(now), Pending::Timer { node, place, generation, cause });
+                }
                 None => {
                     around.timers.unqueue(place);
                     self.bite(Fault::ClockFreeze);
@@ -230,6 +232,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             Why::Synced(ticket) => What::Synced(ticket),
             Why::SyncFailed(ticket) => What::SyncFailed(ticket),
         };
+        self.cluster.slots[node.index()].betrayed =
+            self.around[node.index()].as_ref().is_some_and(|around| around.disk.is_false());
         let seen = Seen { event, time: self.now, node, what, effects: &self.outbox.effects, died };
         if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
             self.end_with(Verdict::Violated(violation), event);
@@ -262,9 +266,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                         around.timers.set(timer, steady, window, low, high, decide)
                     {
                         match around.clock.when(deadline) {
+                            // A clock that runs fast shows the same for a while: no time at all may lie behind.
                             Some(at) => {
                                 let pending = Pending::Timer { node, place, generation, cause: event };
-                                self.queue.push(at, pending);
+                                self.queue.push(at.max(self.now), pending);
                             }
                             None => around.timers.unqueue(place),
                         }

@@ -60,6 +60,38 @@ impl Log {
         Ok((Log::new(wal, making), recovered, durability))
     }
 
+    /// Begins an empty log, in quarantine, in place of a damaged one.
+    ///
+    /// # Errors
+    /// As [`Wal::quarantine`].
+    pub(crate) fn quarantine(disk: &mut Disk, making: Making) -> Result<(Log, Durability), WalError> {
+        let (wal, durability) = Wal::quarantine(disk, making.options.clone())?;
+        Ok((Log::new(wal, making), durability))
+    }
+
+    /// Ends a quarantine.
+    ///
+    /// # Errors
+    /// As [`Wal::end_quarantine`].
+    pub(crate) fn end_quarantine(&mut self, disk: &mut Disk) -> Result<Durability, WalError> {
+        self.wal.end_quarantine(disk)
+    }
+
+    /// The highest term it speaks of.
+    pub(crate) fn highest_term(&self) -> u64 {
+        let last = self.wal.term(self.last()).unwrap_or_default();
+        self.wal.hard_state().term.max(last)
+    }
+
+    /// Enters a term without a vote in it.
+    ///
+    /// # Errors
+    /// As [`Wal::append`].
+    pub(crate) fn enter_term(&mut self, disk: &mut Disk, term: u64) -> Result<Durability, WalError> {
+        let hard_state = whitewater_wal::HardState { term, vote: 0, ..self.wal.hard_state() };
+        self.wal.append(disk, Some(hard_state), &[])
+    }
+
     /// A log on an empty disk, for a server that cannot read its own yet.
     pub(crate) fn nothing(making: Making) -> Log {
         let (log, _) = Log::open(&mut Disk::default(), making).expect("an empty disk reads well");

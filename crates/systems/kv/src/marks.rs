@@ -40,6 +40,8 @@ marks! {
     WRITE_REFUSED = "write-refused-by-disk",
     /// A server found damaged what was durable.
     DAMAGED = "log-found-damaged",
+    /// A server whose log was damaged has it back from its peers.
+    REPAIRED = "log-repaired-by-peers",
     /// A read had its index before that was applied.
     READ_WAITED = "read-waited-for-its-index",
     /// A leader was asked to hand over its leadership.
@@ -72,6 +74,8 @@ marks! {
     SNAPSHOT_FOR_NEWCOMER = "snapshot-made-for-newcomer",
     /// A server that does not lead was asked for a read.
     READ_AT_FOLLOWER = "read-at-follower",
+    /// A message for another server came in.
+    NOT_FOR_ME = "message-for-another-server",
     /// A client had too much to do and refused an operation.
     CLIENT_BUSY = "client-too-busy",
 }

@@ -66,6 +66,18 @@ pub enum KvMessage {
         /// The index it reaches to.
         index: u64,
     },
+    /// A server has found its log damaged: what it has sent in earlier lives is not to be taken any more.
+    Fence {
+        /// The session that others send to it in now.
+        life: Session,
+    },
+    /// It will not be.
+    Fenced {
+        /// That of the question.
+        life: Session,
+        /// The term of the server that answers.
+        term: u64,
+    },
     /// A client asks for an operation.
     Request {
         /// The incarnation of the server it is meant for.
@@ -139,6 +151,8 @@ pub(crate) const KINDS: &[&str] = &[
     "Connected",
     "Broken",
     "Arrived",
+    "Fence",
+    "Fenced",
     "Request",
     "Order",
     "Response",
@@ -158,6 +172,8 @@ impl Message for KvMessage {
             KvMessage::Response { .. } => (4, "Response"),
             KvMessage::Arrived { .. } => (5, "Arrived"),
             KvMessage::Order { .. } => (6, "Order"),
+            KvMessage::Fence { .. } => (7, "Fence"),
+            KvMessage::Fenced { .. } => (8, "Fenced"),
         };
         Kind { code: Self::SESSION_KINDS + code, name }
     }
@@ -174,6 +190,7 @@ impl Message for KvMessage {
             KvMessage::Connect { nonce } | KvMessage::Connected { nonce, .. } => u64::from(*nonce),
             KvMessage::Broken { session, .. } => u64::from(*session),
             KvMessage::Arrived { index, .. } => *index,
+            KvMessage::Fence { life } | KvMessage::Fenced { life, .. } => u64::from(*life),
             KvMessage::Request { attempt, .. }
             | KvMessage::Order { attempt, .. }
             | KvMessage::Response { attempt, .. } => *attempt,
@@ -220,6 +237,11 @@ impl Digest for KvMessage {
             KvMessage::Arrived { session, index } => {
                 digester.word(u64::from(*session));
                 digester.word(*index);
+            }
+            KvMessage::Fence { life } => digester.word(u64::from(*life)),
+            KvMessage::Fenced { life, term } => {
+                digester.word(u64::from(*life));
+                digester.word(*term);
             }
             KvMessage::Request { session, attempt, body } => {
                 digester.word(u64::from(*session));
@@ -283,6 +305,8 @@ impl fmt::Display for KvMessage {
             KvMessage::Arrived { session, index } => {
                 write!(f, "Arrived Session:{} Snapshot:{index}", Life(*session))
             }
+            KvMessage::Fence { life } => write!(f, "Fence Session:{}", Life(*life)),
+            KvMessage::Fenced { life, term } => write!(f, "Fenced Session:{} Term:{term}", Life(*life)),
             KvMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Body(body)),
             KvMessage::Order { attempt, order, .. } => write!(f, "Order #{attempt} {order}"),
             KvMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
@@ -435,6 +459,8 @@ mod tests {
             KvMessage::Response { attempt: 1, outcome: Outcome::Refused { leader: None } },
             KvMessage::Order { session: 0, attempt: 1, number: 1, order: Order::Transfer(NodeId::server(0)) },
             KvMessage::Arrived { session: 0, index: 1 },
+            KvMessage::Fence { life: 1 },
+            KvMessage::Fenced { life: 1, term: 1 },
         ];
         for message in others.iter().chain([&append(0)]) {
             assert!(KINDS.contains(&message.kind().name), "{message}");

@@ -72,6 +72,20 @@ pub const SPECS: &[OptionSpec] = &[
     // A leader goes on for up to two election timeouts before it finds out that nobody follows: what it reads then is old.
     spec("lease", SWITCH, "off", false, "Whether a leader answers reads at once as long as it leads."),
     spec(
+        "disk-excuses",
+        SWITCH,
+        "on",
+        false,
+        "Whether the checks forgive a server what its disk betrayed; off, a disk that lies has to be found out.",
+    ),
+    spec(
+        "checks",
+        Values::Words(&["all", "clients"]),
+        "all",
+        false,
+        "Whether every rule counts, or only those about what clients see.",
+    ),
+    spec(
         "forwarding",
         SWITCH,
         "off",
@@ -172,6 +186,10 @@ pub struct Settings {
     pub lease: bool,
     /// Followers pass proposals on.
     pub forwarding: bool,
+    /// Whether a server is forgiven what its disk betrayed.
+    pub disk_excuses: bool,
+    /// Whether only the rules about what clients see count.
+    pub clients_only: bool,
     /// Shortest start of a session.
     pub session_start_low: Span,
     /// Longest start of a session.
@@ -234,6 +252,8 @@ impl Settings {
             // A lease counts on voters that stand by their leader.
             lease: is("lease", "on") && is("check-quorum", "on"),
             forwarding: is("forwarding", "on"),
+            disk_excuses: is("disk-excuses", "on"),
+            clients_only: is("checks", "clients"),
             session_start_low,
             session_start_high: span("session-start-high").max(session_start_low),
             snapshot_entries: number("snapshot-entries"),

@@ -10,7 +10,8 @@ use crate::order::{MembershipChange, Order};
 use crate::server::FIGURES;
 use crate::timer::KvTimer;
 use whitewater_sim::{
-    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
+    Canary, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, Trouble,
+    World,
 };
 
 /// The replicated key-value store.
@@ -48,6 +49,10 @@ impl System for Kv {
         KvMonitor::rules()
     }
 
+    fn canary(&self) -> Option<Canary> {
+        Some(Canary { profile: "unlimited", set: &[("disk-excuses", "off")] })
+    }
+
     fn marks(&self) -> &'static [&'static str] {
         marks::ALL
     }
@@ -60,8 +65,20 @@ impl System for Kv {
         Settings::read(options).timing()
     }
 
-    fn stands(&self, trouble: DiskTrouble) -> bool {
-        matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
+    fn stands(&self, _trouble: DiskTrouble) -> bool {
+        true
+    }
+
+    fn survives(&self, trouble: Trouble) -> bool {
+        match trouble {
+            Trouble::Replays | Trouble::Misdelivery | Trouble::Rates | Trouble::Steps => true,
+            Trouble::WipedDisks | Trouble::OlderDisks => false,
+        }
+    }
+
+    fn rolls(&self) -> &'static [&'static str] {
+        // What is owed counts on the others.
+        &["in-flight", "forwarding", "snapshot-entries", "snapshot-trail"]
     }
 
     fn clients(&self) -> (usize, usize) {
@@ -127,6 +144,10 @@ impl System for Kv {
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {
         let settings = Settings::read(options);
         let monitor = KvMonitor::new(script, &settings);
-        Ok(World::<KvNode, _>::new(script, settings, monitor, record)?.run())
+        let mut world = World::<KvNode, _>::new(script, settings, monitor, record)?;
+        for (step, options) in script.rolls(options, SPECS)? {
+            world.roll(step, Settings::read(&options));
+        }
+        Ok(world.run())
     }
 }

@@ -6,6 +6,8 @@ use whitewater_sim::{LocalTime, Span};
 #[derive(Clone, Debug)]
 pub(crate) struct Ticking {
     tick: Span,
+    /// Ticks that are counted at once, at most.
+    most: u32,
     /// When the next tick falls.
     next: LocalTime,
     /// When the timer goes off, if it is set.
@@ -13,12 +15,13 @@ pub(crate) struct Ticking {
 }
 
 impl Ticking {
-    /// Ticks from `now` on, the first one after `phase`.
-    pub(crate) fn new(tick: Span, now: LocalTime, phase: Span) -> Ticking {
-        Ticking { tick, next: now + phase, armed: None }
+    /// Ticks from `now` on, the first one after `phase`. At most `most` of them are counted at once.
+    pub(crate) fn new(tick: Span, most: u32, now: LocalTime, phase: Span) -> Ticking {
+        Ticking { tick, most, next: now + phase, armed: None }
     }
 
-    /// The ticks that have fallen by `now` and were not counted yet.
+    /// The ticks that have fallen by `now` and were not counted yet. What a process missed while it was stopped, or while
+    /// its clock jumped, it does not make up for, as with any ticker: it would send the heartbeats of hours at once.
     #[inline]
     pub(crate) fn count(&mut self, now: LocalTime) -> u32 {
         if now < self.next {
@@ -26,7 +29,7 @@ impl Ticking {
         }
         let ticks = now.since(self.next).nanos() / self.tick.nanos() + 1;
         self.next = self.next + self.tick.times(ticks);
-        u32::try_from(ticks).unwrap_or(u32::MAX)
+        u32::try_from(ticks).unwrap_or(u32::MAX).min(self.most)
     }
 
     /// The timer went off.
@@ -56,7 +59,7 @@ mod tests {
     }
 
     fn ticking() -> Ticking {
-        Ticking::new(Span::from_millis(10), at(100), Span::from_millis(3))
+        Ticking::new(Span::from_millis(10), 40, at(100), Span::from_millis(3))
     }
 
     #[test]
@@ -84,5 +87,12 @@ mod tests {
         ticking.arm(at(100), 5);
         assert_eq!(ticking.arm(at(101), 9), None);
         assert_eq!(ticking.arm(at(101), 2), Some(Span::from_millis(12)));
+    }
+
+    #[test]
+    fn ticks_that_were_missed_by_far_are_not_made_up_for() {
+        let mut ticking = ticking();
+        assert_eq!(ticking.count(at(100 + 3_600_000)), 40);
+        assert_eq!(ticking.count(at(100 + 3_600_009)), 1, "the next one falls where it would have");
     }
 }

@@ -17,6 +17,8 @@ pub enum KvTimer {
     SessionReady(NodeId),
     /// The log could not be written, and is tried again.
     Write,
+    /// Peers are asked again to forget what a server with a damaged log has sent.
+    Fence,
     /// A peer has not said that the snapshot it was sent has come.
     Snapshot(NodeId),
 }
@@ -24,7 +26,7 @@ pub enum KvTimer {
 impl KvTimer {
     /// The name of every timer.
     pub const NAMES: &[&str] =
-        &["tick", "attempt", "restart", "connect", "session-ready", "write", "snapshot"];
+        &["tick", "attempt", "restart", "connect", "session-ready", "write", "snapshot", "fence"];
 }
 
 impl Timer for KvTimer {
@@ -36,6 +38,7 @@ impl Timer for KvTimer {
             KvTimer::Connect(peer) => 0x100 | peer.index() as u32,
             KvTimer::SessionReady(peer) => 0x200 | peer.index() as u32,
             KvTimer::Write => 3,
+            KvTimer::Fence => 4,
             KvTimer::Snapshot(peer) => 0x300 | peer.index() as u32,
         }
     }
@@ -49,6 +52,7 @@ impl Timer for KvTimer {
             KvTimer::SessionReady(_) => Self::NAMES[4],
             KvTimer::Write => Self::NAMES[5],
             KvTimer::Snapshot(_) => Self::NAMES[6],
+            KvTimer::Fence => Self::NAMES[7],
         }
     }
 

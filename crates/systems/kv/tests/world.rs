@@ -311,7 +311,7 @@ fn faults_of_every_kind_break_no_rule_with_frequent_snapshots_and_torn_sectors()
 #[test]
 fn disks_that_forget_and_decay_break_nothing_that_is_owed() {
     const RUNS: u64 = 150;
-    let mut damaged = 0;
+    let (mut damaged, mut repaired) = (0, 0);
     for seed in 0..RUNS {
         let mut script = wild(seed);
         let mut draw = Draw::from_value(seed ^ 0xd15c);
@@ -332,8 +332,29 @@ fn disks_that_forget_and_decay_break_nothing_that_is_owed() {
         let outcome = KV.run(&script, &options, false).unwrap();
         assert_eq!(outcome.verdict, Verdict::Pass, "seed {seed}");
         damaged += u64::from(outcome.marks.contains(&"log-found-damaged"));
+        repaired += u64::from(outcome.marks.contains(&"log-repaired-by-peers"));
     }
-    assert!(damaged > RUNS / 50, "{damaged}");
+    assert!(damaged > RUNS / 10 && repaired > RUNS / 20, "{damaged} {repaired}");
+}
+
+#[test]
+fn a_single_server_whose_log_is_damaged_stays_down() {
+    let mut damaged = 0;
+    for seed in 0..30 {
+        let (mut script, options) = snapshots_often(&[]);
+        (script.servers, script.seed) = (1, seed);
+        (script.disk.faults.rot, script.disk.faults.everywhere) = (u16::MAX, true);
+        for start in [500, 550, 600, 650, 700, 750] {
+            let crash = Action::Crash { node: Target::Node(n(1)), losing: Losing::Some, at_call: 0 };
+            let until = Some(Trigger::After(Span::from_millis(20)));
+            script.steps.push(Step { until, ..Step::new(at(start), crash) });
+        }
+        let outcome = run(&script, &options);
+        assert_eq!(outcome.verdict, Verdict::Pass, "seed {seed}");
+        assert!(!outcome.marks.contains(&"log-repaired-by-peers"));
+        damaged += u64::from(outcome.marks.contains(&"log-found-damaged"));
+    }
+    assert!(damaged > 3, "{damaged}");
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub struct Noraft<const CLUSTER: usize> {
     /// Ticks until the timeout that is set.
     due: Option<u64>,
     wants_timeout: bool,
+    /// Where the entries began that were sent to each peer since the last tick: its link is busy with them.
+    sent: BTreeMap<u64, u64>,
     /// A snapshot that has come and is to be installed.
     incoming: Option<(Position, Config, Arc<[u8]>)>,
     /// The one that is being stored.
@@ -120,6 +122,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     const NAME: &'static str = NAMES[CLUSTER];
     const ABOUT: &'static str = ABOUT[CLUSTER];
     const KINDS: &'static [&'static str] = Wire::KINDS;
+    const NEEDS_NO_CLOCK: bool = true;
     const OPTIONS: &'static [OptionSpec] = if CLUSTER == 2 { OPTIONS } else { OPTIONS.split_at(7).0 };
 
     fn start(seat: &Seat, log: Log) -> Self {
@@ -153,6 +156,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
             contents: BTreeMap::new(),
             due: None,
             wants_timeout: false,
+            sent: BTreeMap::new(),
             incoming: None,
             installing: None,
             handed: base.index,
@@ -168,6 +172,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     }
 
     fn tick(&mut self) {
+        self.sent.clear();
         self.due = self.due.map(|ticks| ticks.saturating_sub(1));
         if self.due.take_if(|ticks| *ticks == 0).is_some() {
             self.node.time_out();
@@ -240,6 +245,10 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
                     let to = self.node.peers().into_iter().filter_map(server_of);
                     todo.promises.extend(to.map(|peer| (peer, wire.clone())));
                 }
+                // Every answer of a follower that lags is answered with entries: on a network that repeats messages they would
+                // multiply without end. The crate lets its users give up what a busy link does not take.
+                Act::Send(to, Wire::AppendCall { base, ref entries, .. })
+                    if !entries.is_empty() && self.sent.insert(to, base.index) == Some(base.index) => {}
                 Act::Send(to, wire) => {
                     let wire = self.filled(wire);
                     todo.promises.extend(server_of(to).map(|peer| (peer, wire)));
@@ -298,8 +307,9 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     }
 
     fn commit(&self) -> u64 {
-        // A snapshot is made of what is committed; 0.4 does not say so when it has taken one over.
-        self.node.commit().max(self.handed)
+        // The crate counts what is in memory, where it leads alone, and 0.4 does not count what is in a snapshot. Its users may
+        // count only what is durable.
+        self.handed
     }
 
     fn match_index(&self, peer: NodeId) -> Option<u64> {

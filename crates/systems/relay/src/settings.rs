@@ -229,9 +229,9 @@ impl Settings {
     }
 }
 
-/// Longest one-way delay while settling.
+/// Longest one-way delay while settling, with the time that a slow receiver takes.
 pub fn settle_delay(script: &Script) -> Span {
-    script.network.delay_high.min(script.settle.delay_high)
+    script.network.delay_high.min(script.settle.delay_high) + script.lasting_slowness()
 }
 
 #[cfg(test)]

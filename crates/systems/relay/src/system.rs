@@ -10,7 +10,7 @@ use crate::raft::Mode;
 use crate::settings::{OPTIONS, Settings};
 use crate::timer::TIMERS;
 use whitewater_sim::{
-    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
+    Canary, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
 };
 
 /// One operation in so many asks for an election.
@@ -44,6 +44,10 @@ impl System for Relay {
 
     fn bugs(&self) -> &'static [&'static str] {
         IDS
+    }
+
+    fn canary(&self) -> Option<Canary> {
+        Some(Canary { profile: "swarm", set: &[("relay-not-ready", "drop")] })
     }
 
     fn marks(&self) -> &'static [&'static str] {

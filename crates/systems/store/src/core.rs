@@ -77,6 +77,9 @@ pub trait Core: Sized + 'static {
     /// What can be set: some of those in [`crate::options`], and others of its own.
     const OPTIONS: &'static [OptionSpec];
 
+    /// Whether it is right, and makes progress, whatever clocks do: it counts ticks and trusts no lease.
+    const NEEDS_NO_CLOCK: bool;
+
     /// Starts from what the log has.
     fn start(seat: &Seat, log: Log) -> Self;
     /// The log that was given.

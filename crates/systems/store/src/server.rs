@@ -47,7 +47,7 @@ pub struct Server<C: Core> {
     pub(crate) durable: u64,
     /// The hard state that is durable.
     pub(crate) hard_state: HardState,
-    /// The commit index before the core took a snapshot that is not durable yet.
+    /// The commit index as it was shown last, before the core took a snapshot that is not durable yet.
     pub(crate) commit_before: u64,
     pub(crate) applied: u64,
     pub(crate) machine: Machine,
@@ -117,7 +117,8 @@ impl<C: Core> Server<C> {
 
     /// Whether the core has a snapshot in place of the log that is not durable yet: until then the old log is shown.
     pub(crate) fn is_installing(&self) -> bool {
-        self.pending.back().is_some_and(|pending| pending.is_snapshot)
+        let kept_back = self.stuck.as_ref().is_some_and(|todo| todo.snapshot.is_some());
+        kept_back || self.pending.back().is_some_and(|pending| pending.is_snapshot)
     }
 
     pub(crate) fn handle(&mut self, now: LocalTime, input: Input<StoreNode<C>>, fx: &mut Hands<'_, C>) {
@@ -141,6 +142,9 @@ impl<C: Core> Server<C> {
             // Each in a step of its own: what one promises is not undone before anybody sees it.
             fx.set_timer(StoreTimer::Take, Span::ZERO, Span::ZERO);
         }
+        if !self.is_installing() {
+            self.commit_before = self.core.commit();
+        }
     }
 
     /// Gives an input to the core, now or when it can take it. Of the ticks that a waiting process misses one is left.
@@ -157,7 +161,6 @@ impl<C: Core> Server<C> {
         if !self.pending.is_empty() {
             fx.mark(marks::STEPPED_WHILE_WRITING);
         }
-        self.commit_before = self.core.commit();
         match input {
             Input::Deliver { from, message } => self.receive(now, from, message, fx),
             Input::Timeout(StoreTimer::Snapshot(peer)) => {

@@ -9,7 +9,7 @@ use crate::options::Settings;
 use crate::timer::StoreTimer;
 use std::marker::PhantomData;
 use whitewater_sim::{
-    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
+    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, Trouble, World,
 };
 
 /// The system of a core: `static MINE: Store<MyCore> = Store::new();`
@@ -54,6 +54,15 @@ impl<C: Core> System for Store<C> {
 
     fn stands(&self, trouble: DiskTrouble) -> bool {
         matches!(trouble, DiskTrouble::SlowSyncs)
+    }
+
+    fn survives(&self, trouble: Trouble) -> bool {
+        match trouble {
+            Trouble::Replays => true,
+            Trouble::Rates | Trouble::Steps => C::NEEDS_NO_CLOCK,
+            // A message does not say whom it is for, and a server without its disk is another server.
+            Trouble::Misdelivery | Trouble::WipedDisks | Trouble::OlderDisks => false,
+        }
     }
 
     fn clients(&self) -> (usize, usize) {

@@ -83,6 +83,8 @@ impl Core for Tikv {
     const ABOUT: &'static str =
         "The public crate raft 0.7, the Raft of TiKV, with a store, clients and a durable log.";
     const KINDS: &'static [&'static str] = message::KINDS;
+    // With lease reads it does.
+    const NEEDS_NO_CLOCK: bool = false;
     const OPTIONS: &'static [OptionSpec] = &[
         options::TICK,
         options::ELECTION_TICKS,

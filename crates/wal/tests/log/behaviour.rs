@@ -383,6 +383,8 @@ segment-0000000000000001: 412 bytes
             3/3 3 bytes \"3/3\"
 ";
     assert_eq!(shown, expected);
+    let snapshot = describe("snapshot.new", b"WWS1 and then it ends").unwrap();
+    assert_eq!(snapshot, "snapshot.new: 21 bytes, a snapshot DAMAGED at byte 21: it ends within its head\n");
     let error = describe("notes", b"nothing of ours").unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -6,5 +6,6 @@ mod crash_states;
 mod damage;
 #[cfg(feature = "mutants")]
 mod planted;
+mod quarantine;
 mod rot;
 mod searches;

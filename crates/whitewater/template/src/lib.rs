@@ -2,7 +2,6 @@
 
 mod rules;
 
-pub use rules::Rules;
 use std::fmt;
 use whitewater::sim::{Boot, Effects, Input, LocalTime, Node, NodeId, OpId, Role, Span};
 
@@ -60,9 +59,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Whether it holds the lease. What checks see.
-    pub fn holds(&self, now: LocalTime) -> bool {
-        self.id != KEEPER && now < self.until
+    /// The lease it has been lent last, whether or not that is over. What checks see.
+    pub fn lent(&self) -> Option<u64> {
+        (self.until > self.asked && self.id != KEEPER).then_some(self.lease)
     }
 
     fn keep(&self, fx: &mut Effects<'_, Server>) {
@@ -71,16 +70,16 @@ impl Server {
 
     fn copy(&mut self, fx: &mut Effects<'_, Server>) {
         self.have[self.id.position()] = self.log.len() as u64;
-        for peer in (1..self.servers).map(NodeId::server).filter(|peer| *peer != self.id) {
-            fx.send(peer, Word::Copy { lease: self.lease, log: self.log.clone() });
-        }
+        let copy = Word::Copy { lease: self.lease, log: self.log.clone() };
+        let peers = (1..self.servers).map(NodeId::server).filter(|peer| *peer != self.id);
+        peers.for_each(|peer| fx.send(peer, copy.clone()));
         self.acknowledge(fx);
     }
 
     /// Writes are done when everybody has them: then whoever holds the lease next has them, too.
     fn acknowledge(&mut self, fx: &mut Effects<'_, Server>) {
         let everywhere = self.have[1..].iter().copied().min().unwrap_or(0);
-        let done = self.waiting.extract_if(.., |(_, length)| *length <= everywhere);
+        let done = self.waiting.extract_if(.., |waiting| waiting.1 <= everywhere);
         done.for_each(|(op, _)| fx.reply(op, "written".to_owned()));
     }
 
@@ -97,15 +96,14 @@ impl Server {
             Word::Lend { nonce, lease } if nonce == self.nonce => {
                 self.until = if self.from_arrival { now } else { self.asked } + LEASE;
                 if lease > self.lease {
-                    self.lease = lease;
+                    (self.lease, self.have) = (lease, vec![0; self.servers]);
                     self.keep(fx);
-                    self.have = vec![0; self.servers];
                 }
-                fx.note(format_args!("holds lease {lease} until {}", self.until));
+                fx.note(format_args!("holds lease {lease} for {}", self.until.since(now)));
                 self.copy(fx);
             }
             Word::Copy { lease, log } if (lease, log.len()) >= (self.lease, self.log.len()) => {
-                (self.lease, self.log) = (lease, log);
+                (self.lease, self.log, self.until) = (lease, log, self.asked);
                 self.waiting.clear();
                 self.keep(fx);
                 fx.send(from, Word::Have { lease, length: self.log.len() as u64 });
@@ -157,7 +155,9 @@ impl Node for Server {
                 fx.send(KEEPER, Word::Ask { nonce: self.nonce });
                 fx.set_timer(Alarm::Ask, LEASE.part(4), LEASE.part(2));
             }
-            Input::Command { op, .. } if !self.holds(now) => fx.reply(op, "refused".to_owned()),
+            Input::Command { op, .. } if self.id == KEEPER || now >= self.until => {
+                fx.reply(op, "refused".to_owned())
+            }
             Input::Command { op, command: Command::Read {} } => fx.reply(op, format!("{:?}", self.log)),
             Input::Command { op, command: Command::Write { value } } => {
                 self.log.push(value);
@@ -174,7 +174,7 @@ impl Node for Server {
     }
 
     fn role(&self) -> Role {
-        if self.id != KEEPER && self.until > self.asked { Role::Leader } else { Role::Follower }
+        if self.lent().is_some() { Role::Leader } else { Role::Follower }
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

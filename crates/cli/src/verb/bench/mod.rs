@@ -20,6 +20,9 @@ pub(crate) struct Typed {
     /// Only this benchmark.
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
+    /// Only those of this system.
+    #[arg(long, value_name = "NAME")]
+    system: Option<String>,
     /// Times each is measured; the median counts.
     #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
@@ -61,6 +64,12 @@ const BENCHES: &[Bench] = &[
         work: Work::Swarm(400),
     },
     Bench {
+        name: "W-tikv",
+        about: "the same as W, on the public crate raft",
+        system: "tikv",
+        work: Work::Workload,
+    },
+    Bench {
         name: "W",
         about: "5 servers, a write of 64 bytes every millisecond, loss and crashes, 300 simulated seconds",
         system: "kv",
@@ -90,8 +99,9 @@ struct Measured {
 
 /// Does what was typed.
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
-    let there: Vec<_> =
-        BENCHES.iter().filter(|bench| systems.iter().any(|system| system.name() == bench.system)).collect();
+    let wanted = |bench: &&Bench| typed.system.as_ref().is_none_or(|name| name == bench.system);
+    let is_there = |bench: &&Bench| systems.iter().any(|system| system.name() == bench.system);
+    let there: Vec<_> = BENCHES.iter().filter(is_there).filter(wanted).collect();
     let chosen: Vec<_> = match &typed.only {
         None => there.clone(),
         Some(name) => there.iter().copied().filter(|bench| bench.name == name).collect(),

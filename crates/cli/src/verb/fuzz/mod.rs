@@ -8,16 +8,16 @@ use crate::given::{FormatTyped, Given};
 use crate::isolation::Isolation;
 use crate::progress::Progress;
 use crate::rebuild::NO_BUG;
-use crate::{Exit, Screen, Systems, duration, interrupt};
+use crate::{Exit, Screen, Systems, canary, duration, files, interrupt};
 use anyhow::bail;
 pub(crate) use meaning::fresh_seed;
 use meaning::{Meaning, Seeds};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use watch::Watch;
 use whitewater_hunt::{Budget, Campaign, REPEAT_ONE_IN, campaign, campaign_apart};
-use whitewater_plan::{Profile, Restrictions, parse_seed};
+use whitewater_plan::{Profile, Restrictions, Tuning, parse_seed};
 
 /// Searches seeds for runs that break a rule.
 ///
@@ -69,9 +69,10 @@ pub(crate) struct Restricted {
     /// Only this system.
     #[arg(long, value_name = "NAME", env = "WHITEWATER_SYSTEM")]
     system: Option<String>,
-    /// Only this profile: calm, swarm, network, disk, honest, lossy, lying, rotten, unlimited.
-    #[arg(long, value_name = "PROFILE", env = "WHITEWATER_PROFILE")]
-    profile: Option<Profile>,
+    /// Only this profile: calm, swarm, network, disk, clock, honest, lossy, lying, rotten, unlimited; or one of your own, a
+    /// file with shares and ranges.
+    #[arg(long, value_name = "PROFILE|FILE", env = "WHITEWATER_PROFILE")]
+    profile: Option<String>,
     /// Give an option of the system a value, or the cluster a number of `nodes` or `clients`; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = meaning::parse_setting)]
     set: Vec<(String, String)>,
@@ -84,16 +85,26 @@ impl Restricted {
     /// What it means for the draw.
     ///
     /// # Errors
-    /// An option is given two values.
+    /// An option is given two values, or there is no such profile.
     pub(crate) fn meaning(&self) -> anyhow::Result<Restrictions> {
         for (at, (name, value)) in self.set.iter().enumerate() {
             if let Some((_, other)) = self.set[..at].iter().find(|(earlier, _)| earlier == name) {
                 bail!("`{name}` is given twice, as {other} and as {value}: keep one of the two");
             }
         }
+        let (profile, tuning) = match self.profile.as_deref() {
+            None => (None, Tuning::default()),
+            // No profile has a dot or a slash in its name.
+            Some(path) if path.contains(['.', '/']) => {
+                let (base, tuning) = Tuning::parse(path, &files::read(Path::new(path))?)?;
+                (Some(base), tuning)
+            }
+            Some(name) => (Some(name.parse::<Profile>().map_err(anyhow::Error::msg)?), Tuning::default()),
+        };
         Ok(Restrictions {
             system: self.system.clone(),
-            profile: self.profile,
+            profile,
+            tuning,
             set: self.set.clone(),
             bug: self.mutant.clone().filter(|id| id != NO_BUG),
         })
@@ -134,6 +145,10 @@ pub(crate) fn run(
 fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     // Before anything is said: who sees the first line may press Ctrl-C.
     let interrupted = interrupt::flag();
+    if let Some(silent) = canary::listen(systems, &meaning.restrictions)? {
+        screen.remark(&format!("error: {silent}"));
+        return Ok(Exit::Bug);
+    }
     meaning.announce(screen);
     let begun = Instant::now();
     let progress = Progress::begin(screen, meaning.amount);

@@ -24,6 +24,9 @@ pub(crate) struct Typed {
     what: Vec<String>,
     #[command(flatten)]
     restricted: Restricted,
+    /// Writes the files of every server's disk at the end into a folder of its name in this folder; `wal show` reads them.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["step", "bisect", "around"])]
+    disks: Option<PathBuf>,
     /// Prints the plan and the whole trace.
     #[arg(short, long)]
     verbose: bool,
@@ -133,6 +136,9 @@ fn replay(
         files::write_whole(file, &history)?;
     }
     telling.print_verdict(screen);
+    if let Some(folder) = &typed.disks {
+        write_disks(folder, &telling, systems, screen)?;
+    }
     let Some(saved) = &found.saved else { return Ok(exit_of(&telling.outcome)) };
     if telling.outcome.verdict == Verdict::Nondeterministic {
         screen.print(&format!("{word}: the same plan gave two different runs"));
@@ -142,6 +148,19 @@ fn replay(
     let again = again(system, saved).map_err(anyhow::Error::msg)?;
     tell_again(word, &again, screen);
     Ok(exit_of_fate(&again.fate))
+}
+
+/// Writes what was on the disks at the end.
+fn write_disks(folder: &Path, telling: &Telling, systems: Systems, screen: &Screen) -> anyhow::Result<()> {
+    let mut count = 0;
+    for (node, disk) in telling.disks(systems)? {
+        for (name, bytes) in disk {
+            files::write_bytes(&folder.join(node.to_string()).join(name), &bytes)?;
+            count += 1;
+        }
+    }
+    screen.remark(&format!("{count} files of disks are in {}", folder.display()));
+    Ok(())
 }
 
 /// Says what has become of a saved failure, and where the runs part.

@@ -8,14 +8,15 @@ use crate::client::Client;
 use crate::message::{KvMessage, Session, server};
 use crate::node::KvNode;
 use crate::options::Settings;
+use crate::server::Server;
 use clients::Clients;
 use record::{LINEARIZABLE, Record};
 use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Action, Cluster, DiskContract, Effect, FaultBudget, Figures, Monitor, NodeId, Phase, Progress,
-    SERVERS_MAX, Script, Seen, Span, Step, Time, Violation, What,
+    Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Span,
+    Step, Time, Violation, What,
 };
 
 /// Name and claim of the rule that a log on a disk of good faith is whole.
@@ -31,39 +32,35 @@ pub struct KvMonitor {
     figures: Figures,
     /// The session of every server: another one means that its process was started again.
     lives: [Session; SERVERS_MAX],
-    /// Servers whose disks may do anything.
-    struck: FaultBudget,
-    /// Whether such a disk may have forgotten what it said was durable, without a trace of it.
-    may_forget: bool,
-    /// It may have done so: votes and acknowledgements that others count on may be gone, and nothing is owed any more but
-    /// that nobody panics.
+    /// Somebody's disk gave promises away unnoticed: what rests on them is not owed any more.
     waived: bool,
+    /// Whether a server is forgiven what its disk betrayed.
+    excuses: bool,
+    /// Whether only what clients see counts.
+    clients_only: bool,
+    /// A rule that does not count was broken: from then on nobody looks inside of servers.
+    is_blind: bool,
 }
 
 impl KvMonitor {
     /// Watches a run of this script.
     pub fn new(script: &Script, settings: &Settings) -> KvMonitor {
-        let mut rules = RaftRules::new(script.servers);
-        let struck = script.fault_budget();
-        (0..script.servers)
-            .map(NodeId::server)
-            .filter(|&node| struck.strikes(node))
-            .for_each(|node| rules.forgive(node));
         // A leader that trusts a lease may be wrong where time passes differently for others.
         let disturbs_time = |step: &Step| {
             matches!(step.action, Action::Clock { .. } | Action::Pause(_) | Action::Slow { .. })
         };
         let reads_may_be_old = settings.lease && script.steps.iter().any(disturbs_time);
         KvMonitor {
-            rules,
-            struck,
-            may_forget: matches!(script.disk.contract(), DiskContract::Lying | DiskContract::Unlimited),
+            rules: RaftRules::new(script.servers),
             waived: false,
             clients: Clients::new(reads_may_be_old),
             record: Record::new(reads_may_be_old),
             settling: Settling::new(script, settings),
             figures: Figures::default(),
             lives: [0; SERVERS_MAX],
+            excuses: settings.disk_excuses,
+            clients_only: settings.clients_only,
+            is_blind: false,
         }
     }
 
@@ -74,12 +71,28 @@ impl KvMonitor {
         rules.push(LINEARIZABLE);
         rules.push(LOG_FOUND_WHOLE);
         rules.extend(PROGRESS_RULES);
+        rules.extend([settling::STARTED_AGAIN, settling::REPAIRED]);
         rules
+    }
+
+    /// A server starts whose disk has lied, misplaced a write or rotted.
+    fn starts_on_false_disk(&mut self, node: NodeId, view: &Server) {
+        self.rules.forgive(node);
+        if view.is_damaged() {
+            // It has found out, and takes care itself that nothing rests on what it has lost.
+            self.rules.forget_term(node);
+        } else if self.rules.has_lost(node, view) {
+            self.rules.forget(node);
+            self.waived = true;
+        }
     }
 
     /// Follows what clients ask and are told.
     #[inline]
     fn follow_clients(&mut self, seen: &Seen<'_, KvNode>) -> Result<(), Violation> {
+        if self.waived {
+            return Ok(());
+        }
         if let What::Commanded { op, command } = seen.what {
             // A client may have others to do before.
             let begins = seen.node.is_server().then_some(seen.time);
@@ -117,12 +130,14 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
     }
 }
 
-impl Monitor<KvNode> for KvMonitor {
+impl KvMonitor {
+    /// Whether a server is forgiven what it does on a disk that betrayed it.
+    fn is_excused(&self, node: NodeId, cluster: &Cluster<KvNode>) -> bool {
+        self.excuses && cluster.is_betrayed(node)
+    }
+
     #[inline]
-    fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
-        if self.waived {
-            return Ok(());
-        }
+    fn judge(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if !seen.node.is_server() {
             self.follow_clients(seen)?;
             let client = cluster.view(seen.node).and_then(KvNode::client);
@@ -134,7 +149,6 @@ impl Monitor<KvNode> for KvMonitor {
         let stimulus = match seen.what {
             What::Crashed => {
                 self.rules.crashed(seen.node);
-                self.waived = self.may_forget && self.struck.strikes(seen.node);
                 return Ok(());
             }
             What::Booted => Stimulus::Booted,
@@ -153,7 +167,7 @@ impl Monitor<KvNode> for KvMonitor {
         let Some(view) = cluster.view(seen.node).and_then(KvNode::server) else { return Ok(()) };
         let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.session());
         if view.is_halted() {
-            if view.is_damaged() && !self.struck.strikes(seen.node) {
+            if view.is_damaged() && !self.is_excused(seen.node, cluster) {
                 let (rule, claim) = LOG_FOUND_WHOLE;
                 let message = format!("{} finds that its log is damaged", seen.node);
                 return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
@@ -164,7 +178,31 @@ impl Monitor<KvNode> for KvMonitor {
             return Ok(());
         }
         let stimulus = if view.session() == lived { stimulus } else { Stimulus::Booted };
+        if stimulus == Stimulus::Booted && self.is_excused(seen.node, cluster) {
+            self.starts_on_false_disk(seen.node, view);
+        }
         self.rules.observe(seen.node, stimulus, view, said)
+    }
+}
+
+/// Whether a rule is about what clients see.
+fn is_of_clients(rule: &str) -> bool {
+    ClientRules::rules().iter().any(|(name, _)| *name == rule)
+}
+
+impl Monitor<KvNode> for KvMonitor {
+    #[inline]
+    fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
+        if self.is_blind {
+            return self.follow_clients(seen);
+        }
+        match self.judge(seen, cluster) {
+            Err(violation) if self.clients_only && !is_of_clients(violation.rule) => {
+                self.is_blind = true;
+                Ok(())
+            }
+            other => other,
+        }
     }
 
     fn begin(
@@ -175,6 +213,9 @@ impl Monitor<KvNode> for KvMonitor {
         inject: &mut Vec<(NodeId, crate::command::Command)>,
     ) {
         self.settling.begin(phase, cluster, &self.rules, &self.clients, inject);
+        if self.waived {
+            inject.clear();
+        }
         self.figures.not_owed += u64::from(self.waived || self.settling.owes_nothing());
     }
 
@@ -183,7 +224,7 @@ impl Monitor<KvNode> for KvMonitor {
     }
 
     fn owed(&mut self, _now: Time, cluster: &Cluster<KvNode>) -> Progress {
-        if self.waived {
+        if self.waived || self.is_blind {
             return Progress::Done;
         }
         self.settling.progress(&self.rules, cluster)

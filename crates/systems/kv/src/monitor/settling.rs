@@ -5,7 +5,7 @@ use crate::command::{Command, Operation, Reply, Text};
 use crate::node::KvNode;
 use crate::options::Settings;
 use whitewater_check::{Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain};
-use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Span};
+use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Role, Script, Span, Violation};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &[u8] = b"fresh key";
@@ -13,14 +13,26 @@ const FRESH_KEY: &[u8] = b"fresh key";
 /// Entries that one request may add: an attempt that waits too long is followed by another.
 const ENTRIES_PER_REQUEST: u64 = 4;
 
+/// Name and claim of the rule that damage is repaired.
+pub(super) const REPAIRED: (&str, &str) = (
+    "damage-repaired",
+    "Once faults are over, a server that found its log damaged has it back from its peers, if it reaches all of them.",
+);
+
+/// Name and claim of the rule that a process that died of its disk comes back.
+pub(super) const STARTED_AGAIN: (&str, &str) =
+    ("started-again", "Once faults are over, a server whose process died of its disk is started again.");
+
 /// The progress of one phase of settling.
 pub(super) struct Settling {
     obstructions: Obstructions,
     ground: Ground,
     phase: Phase,
     settlement: Option<Settlement>,
-    /// How many servers had found their log damaged when it was settled what is owed.
-    damaged: usize,
+    /// Who had found their log damaged, and whose process was dead, when it was settled what is owed.
+    unwell: (Vec<NodeId>, Vec<NodeId>),
+    /// Time beyond the limit for elections that a repair takes.
+    repair: Span,
     /// Clients that reach all of those who owe.
     served: Vec<NodeId>,
     write: Option<OpId>,
@@ -38,13 +50,15 @@ impl Settling {
                 check_quorum: settings.check_quorum,
                 timing: settings.timing(),
                 // The answer waits for a sync, and for one that was asked for before.
-                round_trip: delay_high.times(2) + script.disk.high.times(2),
+                round_trip: (delay_high + script.disk.high + script.lasting_slowness()).times(2),
+                clocks_true: !script.has_lasting_clocks_beyond(20),
                 limit: script.settle.limit,
                 entries_per_round_trip: settings.entries_per_append(),
             },
             phase: Phase::Faults,
             settlement: None,
-            damaged: 0,
+            unwell: Default::default(),
+            repair: Span::ZERO,
             served: Vec::new(),
             write: None,
             read: None,
@@ -75,6 +89,13 @@ impl Settling {
             Owed::Nothing(_) => Vec::new(),
         };
         self.settlement = Some(settlement);
+        // Each repair takes an election of its own; one after the other, if one is damaged when the last has just ended.
+        let may_repair = |node: &NodeId| {
+            let server = cluster.view(*node).and_then(KvNode::server);
+            server.is_some_and(|server| server.is_damaged() || server.is_halted())
+        };
+        let repairs = cluster.servers().filter(may_repair).count() as u64;
+        self.repair = self.ground.limit.times(repairs);
         (self.write, self.read, self.service) = (None, None, Service::default());
         let Some(&first) = self.served.first() else { return };
         let key = Text::new(FRESH_KEY);
@@ -96,7 +117,7 @@ impl Settling {
     fn settle(&mut self, cluster: &Cluster<KvNode>, rules: &RaftRules) -> Settlement {
         // A process that died of a failed sync is started again soon, and no sync fails any more: it counts. One that has
         // found its log damaged takes part in nothing.
-        self.damaged = damaged(cluster).count();
+        self.unwell = (damaged(cluster).collect(), halted(cluster).collect());
         let mut terrain =
             Terrain::of(cluster, &self.obstructions, |node| !damaged(cluster).any(|other| other == node));
         for node in cluster.servers() {
@@ -120,7 +141,7 @@ impl Settling {
 
     /// Time beyond the script's limit that this phase may take.
     pub(super) fn allowance(&self) -> Span {
-        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance)
+        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance) + self.repair
     }
 
     pub(super) fn owes_nothing(&self) -> bool {
@@ -151,16 +172,55 @@ impl Settling {
 
     /// What is still missing.
     pub(super) fn progress(&mut self, rules: &RaftRules, cluster: &Cluster<KvNode>) -> Progress {
-        if self.settlement.is_some() && damaged(cluster).count() != self.damaged {
-            // A process that was started again only now has found out.
+        let unwell = (damaged(cluster).collect(), halted(cluster).collect());
+        if self.settlement.is_some() && unwell != self.unwell {
+            // A process that was started again only now has found out what is on its disk.
             self.settlement = Some(self.settle(cluster, rules));
+        }
+        let awaited = self.unwell.1.iter().find(|node| cluster.is_running(**node));
+        if let (false, Some(&node)) = (self.owes_nothing(), awaited) {
+            let (rule, claim) = STARTED_AGAIN;
+            let message = format!("the process of {node} died of its disk and is not started again");
+            return Progress::Waiting(Violation { rule, claim, message, node: Some(node), peer: None });
         }
         let Some(settlement) = &self.settlement else { return Progress::Done };
         let busy = |client: &NodeId| {
             cluster.view(*client).and_then(KvNode::client).is_some_and(|client| !client.is_idle())
         };
         self.service.unanswered = self.served.iter().copied().find(busy);
-        settlement.progress(rules, cluster, &self.service)
+        let healthy = |node| !damaged(cluster).any(|other| other == node);
+        match settlement.progress_of(rules, cluster, healthy, &self.service) {
+            Progress::Done => self.repairs(rules, cluster),
+            waiting => waiting,
+        }
+    }
+
+    /// Whether whoever leads sends its log to a server.
+    fn is_member(node: NodeId, rules: &RaftRules, cluster: &Cluster<KvNode>) -> bool {
+        let leaders = cluster.servers().filter(|&server| cluster.role(server) == Some(Role::Leader));
+        let leader = leaders.max_by_key(|&leader| rules.standing(leader).term);
+        let membership = leader.and_then(|leader| rules.membership(leader));
+        membership.is_none_or(|membership| membership.has(node))
+    }
+
+    /// Whether somebody is still damaged who ought not to be.
+    fn repairs(&self, rules: &RaftRules, cluster: &Cluster<KvNode>) -> Progress {
+        if self.owes_nothing() {
+            return Progress::Done;
+        }
+        let free = |from, to| cluster.connected(from, to) && self.obstructions.is_free(Link { from, to });
+        let can_be = |node: &NodeId| {
+            let reaches = |peer| peer == *node || free(*node, peer) && free(peer, *node);
+            Self::is_member(*node, rules, cluster) && cluster.servers().all(reaches)
+        };
+        match damaged(cluster).find(can_be) {
+            None => Progress::Done,
+            Some(node) => {
+                let (rule, claim) = REPAIRED;
+                let message = format!("{node} reaches all of its peers, and its log is damaged still");
+                Progress::Waiting(Violation { rule, claim, message, node: Some(node), peer: None })
+            }
+        }
     }
 }
 
@@ -170,4 +230,13 @@ fn damaged(cluster: &Cluster<KvNode>) -> impl Iterator<Item = NodeId> + '_ {
         cluster.view(node).and_then(KvNode::server).is_some_and(|server| server.is_damaged())
     };
     cluster.servers().filter(is_damaged)
+}
+
+/// Servers whose process died of their disk, or could not read it, and is to be started again.
+fn halted(cluster: &Cluster<KvNode>) -> impl Iterator<Item = NodeId> + '_ {
+    let is_halted = |&node: &NodeId| {
+        let server = cluster.view(node).and_then(KvNode::server);
+        server.is_some_and(|server| server.is_halted() && !server.is_damaged())
+    };
+    cluster.servers().filter(is_halted)
 }

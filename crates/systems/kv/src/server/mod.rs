@@ -5,6 +5,7 @@
 mod dead;
 mod driving;
 mod members;
+mod repair;
 mod serving;
 mod snapshots;
 mod storing;
@@ -23,14 +24,15 @@ use crate::session::Outgoing;
 use crate::spine::Spine;
 use crate::ticking::Ticking;
 use crate::timer::KvTimer;
-use dead::Reopening;
+use dead::{Reopening, tell};
+use repair::{Fence, Repair};
 use std::fmt;
 use storing::Writing;
 pub(crate) use view::FIGURES;
 use whitewater_check::{Membership, Refusal};
 use whitewater_raft::{ConfState, Config, RawNode, ReadMode, Ready};
 use whitewater_sim::{Boot, DrawSite, Effects, Input, LocalTime, NodeId, Span};
-use whitewater_wal::{Dropped, Recovered};
+use whitewater_wal::Durability;
 
 /// The hands of a node.
 pub(crate) type Hands<'a> = Effects<'a, KvNode>;
@@ -95,8 +97,12 @@ pub struct Server {
     halted: bool,
     /// While it is started again: its log, and when what was read of it is durable.
     reopening: Option<Box<Reopening>>,
-    /// What was durable is damaged: the server stays out of everything.
-    damaged: bool,
+    /// How far it is with getting a log back that was damaged.
+    repair: Repair,
+    /// What peers want to be forgotten of them.
+    fences: Vec<Fence>,
+    /// The newest session that was given to anybody.
+    last_session: Session,
     refusals: u32,
     last_refusal: Option<Refusal>,
 }
@@ -107,7 +113,18 @@ impl Server {
         let identity = Identity { id: boot.id, servers: boot.servers, clients: boot.clients, settings };
         let session = first_session(boot.incarnation);
         match Log::open(fx.disk(), identity.making()) {
-            Ok((log, recovered)) => Server::start(identity, session, log, &recovered, boot.now, fx),
+            Ok((log, recovered)) if recovered.quarantined => {
+                tell(&recovered, fx);
+                let nothing = Log::nothing(identity.making());
+                let mut server = Server::new(identity, session, nothing, boot.now, Span::ZERO);
+                server.begin_fencing(log, Durability::Now, fx);
+                server
+            }
+            Ok((log, recovered)) => {
+                let server = Server::start(identity, session, log, Repair::Sound, boot.now, fx);
+                tell(&recovered, fx);
+                server
+            }
             Err(error) => {
                 let log = Log::nothing(identity.making());
                 let mut server = Server::new(identity, session, log, boot.now, Span::ZERO);
@@ -117,28 +134,24 @@ impl Server {
         }
     }
 
-    /// Starts the process from what was found on the disk.
+    /// Starts the process from its log.
     fn start(
         identity: Identity,
         session: Session,
         log: Log,
-        recovered: &Recovered,
+        repair: Repair,
         now: LocalTime,
         fx: &mut Hands<'_>,
     ) -> Server {
         let phase = Span::from_nanos(fx.draw(PHASE, 0, identity.settings.tick.nanos() - 1));
         let mut server = Server::new(identity, session, log, now, phase);
-        if recovered.snapshot.is_some() {
-            fx.mark(marks::STARTED_FROM_SNAPSHOT);
-        }
+        server.repair = repair;
         fx.note(format_args!("log {} commit {}", server.spine.last(), server.core.commit_index()));
-        if let Some((index, term)) = recovered.snapshot {
-            fx.note(format_args!("snapshot {term}/{index}"));
+        if server.applied > 0 {
+            fx.mark(marks::STARTED_FROM_SNAPSHOT);
+            let term = server.spine.term_at(server.applied).unwrap_or_default();
+            fx.note(format_args!("snapshot {term}/{}", server.applied));
         }
-        recovered.dropped.iter().for_each(|dropped| {
-            let Dropped { file, offset, bytes, why } = dropped;
-            fx.note(format_args!("left out {bytes} bytes of {file} from {offset} on: {why:?}"));
-        });
         server.peers().for_each(|peer| server.connect(peer, fx));
         server.go_on(now, fx);
         server
@@ -164,7 +177,7 @@ impl Server {
             commit_before: 0,
             ready: None,
             writing: Writing::Nothing,
-            ticking: Ticking::new(settings.tick, now, phase),
+            ticking: Ticking::new(settings.tick, 4 * settings.election_ticks, now, phase),
             outgoing: vec![Outgoing::new(); identity.servers],
             machine,
             applied,
@@ -175,7 +188,9 @@ impl Server {
             boxes: Vec::new(),
             halted: false,
             reopening: None,
-            damaged: false,
+            repair: Repair::Sound,
+            fences: vec![Fence::default(); identity.servers],
+            last_session: session,
             refusals: 0,
             last_refusal: None,
             identity,
@@ -197,7 +212,7 @@ impl Server {
             self.commit_before = self.core.commit_index();
         }
         let ticks = self.ticking.count(now);
-        if ticks > 0 {
+        if ticks > 0 && !self.only_follows() {
             self.core.tick_by(ticks);
         }
         match input {
@@ -206,10 +221,13 @@ impl Server {
             Input::Timeout(KvTimer::Connect(peer)) => self.connect_again(peer, fx),
             Input::Timeout(KvTimer::SessionReady(peer)) => self.session_started(peer),
             // Held back until after a crash had started the process anyway.
-            Input::Timeout(KvTimer::Restart) => {}
+            Input::Timeout(KvTimer::Restart | KvTimer::Fence) => {}
             Input::Timeout(KvTimer::Write) => self.write_again(fx),
             Input::Timeout(KvTimer::Snapshot(peer)) => self.snapshot_lost(peer, fx),
             Input::Timeout(KvTimer::Attempt) => unreachable!("only clients make attempts"),
+            Input::Command { op, command: Command::Campaign } if self.only_follows() => {
+                fx.reply(op, Reply::Declined);
+            }
             Input::Command { op, command: Command::Campaign } => {
                 self.core.campaign();
                 fx.reply(op, Reply::Campaigning);
@@ -236,11 +254,14 @@ impl Server {
                 self.receive_order(from, session, waiting, &order, fx);
             }
             KvMessage::Connect { nonce } => {
-                fx.send(from, KvMessage::Connected { nonce, session: self.session });
+                fx.send(from, KvMessage::Connected { nonce, session: self.granted(from) });
             }
             KvMessage::Connected { nonce, session } => self.session_granted(from, nonce, session, fx),
             KvMessage::Arrived { session, .. } => self.snapshot_arrived(from, session, fx),
             KvMessage::Broken { session, .. } => self.session_broken(from, session, fx),
+            KvMessage::Fence { life } => self.fence(from, life, self.core.term(), fx),
+            // The answer to a question that was asked twice.
+            KvMessage::Fenced { .. } => {}
             KvMessage::Response { .. } => unreachable!("servers make no requests"),
         }
     }
@@ -248,6 +269,9 @@ impl Server {
     /// Does what the core wants done, and prepares for what comes next.
     fn go_on(&mut self, now: LocalTime, fx: &mut Hands<'_>) {
         self.pump(fx);
+        if self.only_follows() {
+            self.end_repair_if_due(fx);
+        }
         if self.halted {
             return;
         }
@@ -255,7 +279,8 @@ impl Server {
             let ticks = fx.draw(TIMEOUT, u64::from(range.start), u64::from(range.end) - 1);
             self.core.set_randomized_timeout(ticks as u32);
         }
-        if let Some(due) = self.core.ticks_until_due()
+        if !self.only_follows()
+            && let Some(due) = self.core.ticks_until_due()
             && let Some(span) = self.ticking.arm(now, due)
         {
             fx.set_timer(KvTimer::Tick, span, span);
@@ -270,7 +295,7 @@ impl Server {
             None => write!(f, " no leader")?,
         }
         write!(f, ", log {} commit {} applied {}", core.last_index(), core.commit_index(), self.applied)?;
-        match (self.damaged, self.halted) {
+        match (self.is_damaged(), self.halted) {
             (true, _) => f.write_str(", damaged"),
             (false, true) => f.write_str(", halted"),
             (false, false) => Ok(()),
@@ -302,11 +327,6 @@ impl Server {
     /// Whether its process died of its disk and was not started again yet.
     pub fn is_halted(&self) -> bool {
         self.halted
-    }
-
-    /// Whether it found damaged what was durable, and stays out of everything.
-    pub fn is_damaged(&self) -> bool {
-        self.damaged
     }
 
     /// The session that others send in: another one for every life of the process.

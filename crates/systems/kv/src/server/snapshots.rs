@@ -113,7 +113,7 @@ impl Server {
 
     /// Tells the sender of a snapshot that it has come.
     pub(super) fn acknowledge_snapshot(&self, from: NodeId, index: u64, fx: &mut Hands<'_>) {
-        fx.send(from, KvMessage::Arrived { session: self.session, index });
+        fx.send(from, KvMessage::Arrived { session: self.granted(from), index });
     }
 
     /// Whether the core waits for the disk.

@@ -80,6 +80,9 @@ impl Server {
     pub(super) fn synced(&mut self, ticket: Ticket, fx: &mut Hands<'_>) {
         let is_ready = self.writing == Writing::Sync(ticket);
         let synced = self.core.storage_mut().synced(fx.disk(), ticket);
+        if self.ends_repair(ticket, &synced, fx) {
+            return;
+        }
         let now = match synced {
             Ok(Synced::Unknown) => return,
             Ok(Synced::Done) => Ok(Durability::Now),

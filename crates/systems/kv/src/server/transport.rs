@@ -57,8 +57,16 @@ impl Server {
         mut message: Box<Message>,
         fx: &mut Hands<'_>,
     ) {
-        if session != self.session {
-            fx.send(from, KvMessage::Broken { session, granted: self.session });
+        if server(message.to) != Some(self.identity.id) {
+            fx.mark(marks::NOT_FOR_ME);
+            return;
+        }
+        let granted = self.granted(from);
+        if session != granted {
+            fx.send(from, KvMessage::Broken { session, granted });
+            return;
+        }
+        if self.only_follows() && !self.heeds(&message, from, fx) {
             return;
         }
         if self.is_writing() {

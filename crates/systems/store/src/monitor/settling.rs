@@ -37,7 +37,8 @@ impl Settling {
                 check_quorum: settings.check_quorum,
                 timing: settings.timing(),
                 // The answer waits for a sync, and for one that was asked for before.
-                round_trip: delay_high.times(2) + script.disk.high.times(2),
+                round_trip: (delay_high + script.disk.high + script.lasting_slowness()).times(2),
+                clocks_true: !script.has_lasting_clocks_beyond(20),
                 limit: script.settle.limit,
                 entries_per_round_trip: settings.entries_per_append(),
             },

@@ -1,0 +1,34 @@
+//! What was found in Rafts that somebody else wrote, told as scenarios and held by snapshots.
+
+use whitewater_noraft::{NORAFT, NORAFT_04, NORAFT_MIXED};
+use whitewater_tikv::TIKV;
+
+#[test]
+fn longer_log_wins() {
+    whitewater::scenario_in(&NORAFT_MIXED, "scenarios/longer-log-wins.json");
+}
+
+#[test]
+fn vote_for_who_leads_already() {
+    whitewater::scenario_in(&NORAFT_MIXED, "scenarios/vote-for-who-leads-already.json");
+}
+
+#[test]
+fn the_release_that_compares_lengths_loses_a_committed_entry_within_a_moment() {
+    let report = whitewater::hunt_in(&NORAFT_04).jobs(1).deliveries(5_000_000).run().unwrap_err();
+    assert!(report.contains("leader-completeness") || report.contains("committed"), "{report}");
+}
+
+#[test]
+fn the_raft_of_tikv_survives() {
+    whitewater::hunt_in(&TIKV).jobs(1).deliveries(100_000).assert_clean();
+}
+
+#[test]
+fn the_current_release_survives_a_calm_network() {
+    whitewater::hunt_in(&NORAFT)
+        .profile(whitewater::plan::Profile::Calm)
+        .jobs(1)
+        .deliveries(50_000)
+        .assert_clean();
+}

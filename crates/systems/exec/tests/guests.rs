@@ -1,0 +1,60 @@
+//! Guests in a shell: what an honest one comes to, and the verdict on each kind of bad one.
+
+use whitewater_exec::Exec;
+use whitewater_sim::{Action, NodeId, Options, Outcome, Script, Step, Target, Time, Trigger};
+
+/// A guest that answers everything with no effects, but an operation with what is given.
+fn guest(at_operation: &str) -> String {
+    let honest = r#"echo '{"effects":[]}'"#;
+    let hello = r#"echo '{"operations":["get"]}'"#;
+    let cases = format!("*hello*) {hello};; *operation*) {at_operation};; *) {honest};;");
+    let program = format!("while read -r line; do case \"$line\" in {cases} esac; done");
+    // One word of the command, whatever is in it.
+    let file =
+        std::env::temp_dir().join(format!("whitewater-guest-{}-{}", std::process::id(), at_operation.len()));
+    std::fs::write(&file, program).expect("a file can be written");
+    format!("exec:sh {}", file.display())
+}
+
+/// A run in which n1 is asked for a read.
+fn run(at_operation: &str) -> Outcome {
+    let system = Exec::make(&guest(at_operation)).expect("it says what it is like");
+    let ask =
+        Action::Operate { target: Target::Node(NodeId::server(0)), text: "get r1".to_owned(), every: None };
+    let steps = vec![Step::new(Trigger::At(Time::from_millis(10)), ask)];
+    let script = Script { servers: 2, steps, ..Script::default() };
+    system.run(&script, &Options::new(), false).expect("the script is right")
+}
+
+#[test]
+fn an_honest_guest_passes_and_its_answers_count() {
+    let outcome = run(r#"echo '{"effects":[{"reply":{"op":0,"result":"ok","value":null}}]}'"#);
+    assert_eq!(outcome.verdict.rule(), "pass", "{}", outcome.verdict);
+    assert_eq!(outcome.counters.replies, 1);
+}
+
+#[test]
+fn what_a_guest_asks_for_is_given() {
+    let ask = r#"echo '{"ask":"append","file":"f","text":"hello"}'; read -r ok; echo '{"ask":"draw","site":"x","low":3,"high":3}'; read -r three; case "$ok$three" in '{"ok":true}{"value":3}') echo '{"effects":[{"note":"right"}]}';; *) exit 9;; esac"#;
+    assert_eq!(run(ask).verdict.rule(), "pass", "{}", run(ask).verdict);
+}
+
+#[test]
+fn a_guest_that_dies_or_babbles_has_a_verdict_of_its_own() {
+    assert_eq!(run("exit 3").verdict.rule(), "guest-lives");
+    assert_eq!(run("echo well").verdict.rule(), "guest-speaks-protocol");
+    assert_eq!(run(r#"echo '{"effects":[{"dance":1}]}'"#).verdict.rule(), "guest-speaks-protocol");
+}
+
+#[test]
+fn an_answer_that_nobody_wrote_is_found_out() {
+    let outcome = run(r#"echo '{"effects":[{"reply":{"op":0,"result":"ok","value":"made up"}}]}'"#);
+    assert_eq!(outcome.verdict.rule(), "no-phantom-value");
+}
+
+#[test]
+fn a_command_that_is_none_is_refused() {
+    assert!(
+        Exec::make("exec:no-such-program-at-all").err().expect("it is refused").contains("cannot be started")
+    );
+}
