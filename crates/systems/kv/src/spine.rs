@@ -87,11 +87,12 @@ impl Spine {
         Some(tail[fresh].index)
     }
 
-    /// Takes over entries that follow what is here, wherever they begin.
+    /// Takes over entries that follow what is here or replace it, unless what is here is newer.
     pub(crate) fn take_over(&mut self, entries: &[Entry]) {
         let base = self.log.base();
         for entry in entries.iter().filter(|entry| entry.index > base) {
-            if entry.index > self.last() + 1 {
+            let here = self.term_at(entry.index.min(self.last()));
+            if entry.index > self.last() + 1 || here.is_none_or(|here| here > entry.term) {
                 return;
             }
             if self.term_at(entry.index) != Some(entry.term) {
@@ -147,6 +148,19 @@ mod tests {
         assert_eq!((spine.last(), spine.term_at(2), spine.term_at(3)), (2, Some(2), None));
         assert_ne!(spine.chain_at(2), before);
         assert_eq!(spine.follow(&[entry(2, 2)]), None);
+    }
+
+    #[test]
+    fn what_was_stored_late_is_taken_over_unless_newer_entries_are_shown() {
+        let mut spine = of(&[entry(1, 1), entry(2, 2)]);
+        spine.take_over(&[entry(1, 2), entry(1, 3)]);
+        assert_eq!((spine.last(), spine.term_at(2)), (2, Some(2)));
+        spine.take_over(&[entry(2, 2), entry(2, 3)]);
+        assert_eq!((spine.last(), spine.term_at(3)), (3, Some(2)));
+        spine.take_over(&[entry(3, 3)]);
+        assert_eq!((spine.last(), spine.term_at(3)), (3, Some(3)));
+        spine.take_over(&[entry(3, 5)]);
+        assert_eq!(spine.last(), 3);
     }
 
     #[test]
