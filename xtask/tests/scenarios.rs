@@ -74,6 +74,10 @@ scenarios! {
     majority_comes_back_empty: outside_the_contract;
     unacknowledged_and_gone: lost;
     disruptive_server: pre_vote_and_check_quorum, pre_vote_alone, check_quorum_alone, neither;
+    figure_7_followers_of_every_shape:
+        index_and_term,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        index_only;
     figure_8_commit_by_counting:
         own_term_only,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -87,6 +91,10 @@ scenarios! {
         what_is_known,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         everything;
+    joint_membership_left_half_way:
+        left_by_the_next,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        never_left;
     last_witness_out_of_reach:
         quorum_needed,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -96,6 +104,15 @@ scenarios! {
     leader_cut_off: check_quorum, no_check_quorum;
     leader_that_hears_nobody: check_quorum, no_check_quorum;
     leadership_moves_for_nothing: voters_stand_by_their_leader, pre_vote_alone;
+    learner_that_must_vote:
+        votes,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        abstains;
+    lease_and_a_slow_clock: read_index, lease;
+    lease_outlives_its_transfer:
+        lease_ends,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        lease_goes_on;
     longer_log_wins:
         last_term_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]

@@ -261,6 +261,7 @@ mod tests {
     #[test]
     fn a_follower_with_more_than_its_leader_has_not_converged() {
         let mut run = settled();
+        run.rules.blind("leader-longest").unwrap();
         run.step(N2, |n| n.append(&[1])).unwrap();
         assert_eq!(missing(&settlement(&[0, 1], true), &run, &Service::default()), Some("logs-converge"));
     }

@@ -104,6 +104,16 @@ impl Telling {
         Ok(recorded.disks)
     }
 
+    /// What clients asked and were told, as lines, if the system follows them.
+    ///
+    /// # Errors
+    /// The plan cannot be run.
+    pub(crate) fn history(&self, systems: Systems) -> anyhow::Result<Option<String>> {
+        let system = system(&self.plan.system, systems)?;
+        let recorded = whitewater_hunt::run(system, &self.plan, true).map_err(anyhow::Error::msg)?;
+        Ok(recorded.history)
+    }
+
     /// Prints the report, or that nothing was found.
     pub(crate) fn print_verdict(&self, screen: &Screen) {
         match &self.failure {

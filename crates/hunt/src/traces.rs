@@ -44,6 +44,7 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         disks: Vec::new(),
         decisions: Vec::new(),
         trace: Some(trace),
+        history: None,
     }
 }
 

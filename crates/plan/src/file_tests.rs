@@ -219,7 +219,14 @@ fn errors_of_a_scenario_point_at_their_place() {
         (r#""source": "a story","#, r#""source": "a story""#),
         (r#""drop": {"#, r#""drop": "#),
     ];
-    let told = changes.map(|change| broken(RACE, change, Scenario::parse));
+    let in_files = changes.map(|change| broken(RACE, change, Scenario::parse));
+    // Every error of the lines as well, each as one more line of the script.
+    let in_lines = crate::testing::WRONG_LINES.iter().map(|line| {
+        let text = serde_json::to_string(line).unwrap();
+        let with_another = format!("\"delay 2ms\",\n    \"servers 3\",\n    {text},");
+        format!("{line}\n{}", broken(RACE, (r#""delay 2ms","#, &with_another), Scenario::parse))
+    });
+    let told: Vec<String> = in_files.into_iter().chain(in_lines).collect();
     insta::assert_snapshot!(told.join("\n\n"));
 }
 

@@ -39,6 +39,10 @@ pub enum Bug {
     E09,
     /// A log counts as recent only if neither its last term nor its last index is lower.
     E11,
+    /// Who thinks itself a learner gives nobody its vote, whatever the candidate knows.
+    LearnersAbstain,
+    /// A leader that has taken over in a joint configuration never leaves it.
+    M12,
     /// A leader that is answered from a higher term takes the answer for a sign that it is followed.
     L10,
     /// A leader that has told another node to take over goes on trusting its lease.
@@ -68,7 +72,7 @@ pub enum Bug {
 #[cfg(feature = "mutants")]
 impl Bug {
     /// Every bug the core can plant, in the order of their ids.
-    pub const ALL: [Bug; 28] = [
+    pub const ALL: [Bug; 30] = [
         Bug::SeedE1,
         Bug::SeedE2,
         Bug::SeedE3,
@@ -87,6 +91,8 @@ impl Bug {
         Bug::E11,
         Bug::Figure8,
         Bug::L08,
+        Bug::LearnersAbstain,
+        Bug::M12,
         Bug::L10,
         Bug::L11,
         Bug::L14,
@@ -122,6 +128,8 @@ impl Bug {
             Bug::E11 => "E11",
             Bug::Figure8 => "figure-8",
             Bug::L08 => "L08",
+            Bug::LearnersAbstain => "learners-abstain",
+            Bug::M12 => "M12",
             Bug::L10 => "L10",
             Bug::L11 => "L11",
             Bug::L14 => "L14",

@@ -90,6 +90,11 @@ impl<S: Storage> Raft<S> {
 
     /// Whether the vote is still free for this candidate.
     fn may_vote_for(&self, request: &Message) -> bool {
+        if planted!(self.log.planted, LearnersAbstain)
+            && self.tracker.get(self.id).is_some_and(|own| own.is_learner)
+        {
+            return false;
+        }
         let repeats = self.vote == request.from;
         let free = self.vote == NONE && self.leader == NONE;
         // A pre-vote promises nothing, so a future term needs no free vote.

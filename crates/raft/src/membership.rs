@@ -2,6 +2,7 @@
 //!
 //! A change takes effect when it is applied, not when it is appended.
 
+use crate::bug::planted;
 use crate::changer::Changer;
 use crate::conf_change::{ChangeStep, ConfChangeV2};
 use crate::entry::{Entries, Entry, EntryKind, Payload};
@@ -58,7 +59,8 @@ impl<S: Storage> Raft<S> {
         self.log.applied_to(index, size_bytes)?;
         let leaves = self.role == Role::Leader
             && self.tracker.configuration.auto_leave
-            && self.log.applied >= self.pending_conf_index;
+            && self.log.applied >= self.pending_conf_index
+            && (self.log.applied == self.pending_conf_index || !planted!(self.log.planted, M12));
         if leaves {
             // Dropped while the leadership is handed over: then the next leader leaves, or this one at the next entry.
             let leave = Entry::proposal(EntryKind::ConfChangeV2, Payload::EMPTY);

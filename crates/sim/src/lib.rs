@@ -53,7 +53,7 @@ pub use options::{OptionSpec, Options, Values, parse_span};
 pub use pins::{Decision, DrawSite, Fate, Pin, Rest};
 pub use ratio::Ratio;
 pub use script::{Limits, Script, Settle, Step, Trigger};
-pub use system::{System, Timing};
+pub use system::{System, Timing, Watch};
 pub use target::{Condition, Pattern, Target};
 pub use time::{LocalTime, Span, Time};
 pub use trace::{EventId, EventKind, Subject, Trace, TraceEvent};

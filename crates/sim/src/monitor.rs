@@ -111,6 +111,19 @@ pub trait Monitor<N: Node> {
         Span::from_millis(20)
     }
 
+    /// The run is over, and nothing was broken so far: what only all of it together can show.
+    ///
+    /// # Errors
+    /// The rule that is broken.
+    fn end(&mut self) -> Result<(), Violation> {
+        Ok(())
+    }
+
+    /// What clients asked and were told, an event per line, if it follows them.
+    fn history(&self) -> Option<String> {
+        None
+    }
+
     /// What it counted.
     fn figures(&self) -> Figures {
         Figures::default()

@@ -74,6 +74,27 @@ pub trait System: Sync {
     /// # Errors
     /// The script or the options are not valid; the text says why.
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String>;
+    /// As [`System::run`] without a trace, and with some of its checks only: for measuring what they cost.
+    ///
+    /// # Errors
+    /// As [`System::run`], or the checks cannot be switched off.
+    fn run_watched(&self, script: &Script, options: &Options, watch: Watch<'_>) -> Result<Outcome, String> {
+        match watch {
+            Watch::All => self.run(script, options, false),
+            _ => Err(format!("the checks of `{}` cannot be switched off", self.name())),
+        }
+    }
+}
+
+/// Which checks of a system watch a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch<'a> {
+    /// All there are.
+    All,
+    /// None, and nothing is owed.
+    None,
+    /// All but the one of this name.
+    AllBut(&'a str),
 }
 
 /// Times of a system that plans are made to fit.

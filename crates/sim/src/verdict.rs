@@ -217,6 +217,8 @@ pub struct Outcome {
     pub trace: Option<Trace>,
     /// The files of every server's disk at the end, if a trace was recorded.
     pub disks: Vec<(NodeId, Vec<DiskFile>)>,
+    /// With the trace, what clients asked and were told, an event per line, if the system has clients that are followed.
+    pub history: Option<String>,
 }
 
 /// A file of a disk: its name and its bytes as the node would see them.

@@ -13,7 +13,7 @@
 //! ```text
 //! 0   magic      4  "WWF1"
 //! 4   length     4  bytes of the body
-//! 8   checksum   8  CRC-64 of length and of everything behind the checksum
+//! 8   checksum   8  of length and everything behind the checksum, see the module `checksum`
 //! 16  previous   8  checksum of the frame before, across segments: a frame that was left behind by a write that
 //!                   never counted does not follow anything that came later
 //! 24  number     8  counts frames, across segments
@@ -148,7 +148,7 @@ fn put_frame(bytes: &mut Vec<u8>, head: (u64, u64, u64), body: impl FnOnce(&mut 
     body(bytes);
     let length = u32::try_from(bytes.len() - start - HEAD_BYTES).expect("a frame is shorter than 4 GiB");
     bytes[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
-    let checksum = checksum(&[&length.to_le_bytes(), &bytes[start + 16..]]);
+    let checksum = checksum(length, &bytes[start + 16..]);
     bytes[start + 8..start + 16].copy_from_slice(&checksum.to_le_bytes());
     checksum
 }
@@ -170,7 +170,7 @@ pub(crate) fn snapshot_bytes(snapshot: &Snapshot) -> Vec<u8> {
     put_words(&mut bytes, &[snapshot.index, snapshot.term, snapshot.data.len() as u64]);
     bytes.extend_from_slice(&snapshot.metadata);
     bytes.extend_from_slice(&snapshot.data);
-    let checksum = checksum(&[&bytes[4..8], &bytes[16..]]);
+    let checksum = checksum(snapshot.metadata.len() as u32, &bytes[16..]);
     bytes[8..16].copy_from_slice(&checksum.to_le_bytes());
     bytes
 }
@@ -189,7 +189,7 @@ pub(crate) fn read_snapshot(bytes: &[u8]) -> Result<Snapshot, (u64, &'static str
     if reader.0.len() as u64 != (metadata_bytes as u64).saturating_add(data_bytes) {
         return Err((4, "its length is not what its head says"));
     }
-    if checksum(&[&bytes[4..8], &bytes[16..]]) != stored {
+    if checksum(metadata_bytes as u32, &bytes[16..]) != stored {
         return Err((8, "its checksum is wrong"));
     }
     let (metadata, data) = reader.0.split_at(metadata_bytes);
@@ -209,7 +209,7 @@ pub(crate) fn read_head(bytes: &[u8]) -> Option<Head> {
 
 /// The checksum that the frame at the start of `bytes` should have.
 pub(crate) fn frame_checksum(bytes: &[u8], length: usize) -> u64 {
-    checksum(&[&(length as u32).to_le_bytes(), &bytes[16..HEAD_BYTES + length]])
+    checksum(length as u32, &bytes[16..HEAD_BYTES + length])
 }
 
 /// The whole frame at the start of `bytes`, if it is right in itself.

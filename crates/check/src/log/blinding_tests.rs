@@ -5,9 +5,9 @@ use super::testing::{Going, N1, N2, N3, Run};
 use super::{
     acknowledgements_durable, campaign_configured, commit_monotonic, commit_own_term, commit_within_log,
     committed_agree, committed_kept, committed_on_quorum, durable_log_kept, elected_by_quorum,
-    grants_durable, leader_append_only, leader_completeness, log_matching, log_terms, match_truth,
-    membership_agreed, membership_steps, message_terms, one_change_at_a_time, peer_refused,
-    responses_durable, state_machine_safety, vote_kept,
+    grants_durable, leader_append_only, leader_completeness, leader_longest, leader_named, log_matching,
+    log_terms, match_truth, matches_grow, membership_agreed, membership_steps, message_terms,
+    one_change_at_a_time, peer_refused, responses_durable, state_machine_safety, vote_kept,
 };
 use crate::log_view::Spoken;
 use whitewater_sim::Role;
@@ -48,6 +48,8 @@ const RUNS: &[(&str, Violating)] = &[
     ("log-terms", log_terms::tests::violating),
     ("leader-append-only", leader_append_only::tests::violating),
     ("log-matching", log_matching::tests::violating),
+    ("leader-longest", leader_longest::tests::violating),
+    ("leader-named", leader_named::tests::violating),
     ("committed-kept", committed_kept::tests::violating),
     ("commit-within-log", commit_within_log::tests::violating),
     ("commit-monotonic", commit_monotonic::tests::violating),
@@ -56,6 +58,7 @@ const RUNS: &[(&str, Violating)] = &[
     ("leader-completeness", leader_completeness::tests::violating),
     ("state-machine-safety", state_machine_safety::tests::violating),
     ("match-truth", match_truth::tests::violating),
+    ("matches-grow", matches_grow::tests::violating),
     ("membership-agreed", membership_agreed::tests::violating),
     ("membership-steps", membership_steps::tests::violating),
     ("one-change-at-a-time", one_change_at_a_time::tests::violating),
@@ -92,4 +95,15 @@ fn a_rule_finds_what_is_missed_when_it_alone_is_blind() {
 fn a_rule_that_does_not_exist_cannot_be_blinded() {
     let refusal = RaftRules::new(3).blind("vote-twice").unwrap_err();
     assert!(refusal.contains("vote-twice") && refusal.contains("vote-once"), "{refusal}");
+}
+
+/// Every violation message as an engineer reads it, so that a change of one is seen like a change of code.
+#[test]
+fn every_message_names_who_did_what_in_which_term_and_where() {
+    let mut text = String::new();
+    for &(name, violating) in RUNS {
+        let violation = violating(&mut Run::new()).expect_err(name);
+        text += &format!("{name}\n  claim    {}\n  message  {}\n", violation.claim, violation.message);
+    }
+    insta::assert_snapshot!("messages", text);
 }

@@ -15,9 +15,12 @@ use super::elected_by_quorum::ElectedByQuorum;
 use super::grants_durable::GrantsDurable;
 use super::leader_append_only::LeaderAppendOnly;
 use super::leader_completeness::LeaderCompleteness;
+use super::leader_longest::LeaderLongest;
+use super::leader_named::LeaderNamed;
 use super::log_matching::LogMatching;
 use super::log_terms::LogTerms;
 use super::match_truth::MatchTruth;
+use super::matches_grow::MatchesGrow;
 use super::membership_agreed::MembershipAgreed;
 use super::membership_steps::MembershipSteps;
 use super::message_terms::MessageTerms;
@@ -115,6 +118,8 @@ log_rules! {
     log_terms: LogTerms,
     leader_append_only: LeaderAppendOnly,
     log_matching: LogMatching,
+    leader_longest: LeaderLongest,
+    leader_named: LeaderNamed,
     committed_kept: CommittedKept,
     commit_within_log: CommitWithinLog,
     commit_monotonic: CommitMonotonic,
@@ -123,6 +128,7 @@ log_rules! {
     leader_completeness: LeaderCompleteness,
     state_machine_safety: StateMachineSafety,
     match_truth: MatchTruth,
+    matches_grow: MatchesGrow,
     membership_agreed: MembershipAgreed,
     membership_steps: MembershipSteps,
     one_change_at_a_time: OneChangeAtATime,
@@ -353,6 +359,9 @@ impl RaftRules {
         self.log.vote_kept.remember(node, &self.grants);
         self.books.ballots.remember(node, &self.grants);
         let standing = self.books.elections.of(node);
+        if standing.role == Role::Leader {
+            self.log.leader_longest.lose_sight(standing.term);
+        }
         let bits = Bits::GRANT.when(!self.grants.is_empty());
         let change = Change { node, bits, before: standing, after: standing, grants: &self.grants };
         if self.blind & 1 << VOTE_ONCE != 0 { Ok(()) } else { self.election.votes.wake(&change) }

@@ -44,6 +44,7 @@ impl Disk {
     /// Forgets everything: the server gets an empty disk. Only after a crash.
     pub(crate) fn wipe(&mut self) {
         self.files.clear();
+        self.held.clear();
         self.directory = super::Directory::default();
         self.replaced = true;
     }
@@ -51,7 +52,7 @@ impl Disk {
     /// Puts everything back to where it was on `earlier`, of which what was not synced is lost. Only after a crash.
     pub(crate) fn rewind(&mut self, mut earlier: Disk) {
         earlier.crash(&mut Draw::from_value(0), true);
-        (self.files, self.directory) = (earlier.files, earlier.directory);
+        (self.files, self.held, self.directory) = (earlier.files, earlier.held, earlier.directory);
         self.replaced = true;
     }
 

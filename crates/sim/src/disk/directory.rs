@@ -1,16 +1,17 @@
 //! The names of a disk's files, and which changes of names a crash may still undo.
 
 use super::FileId;
+use std::sync::Arc;
 
 /// Names with the files they stand for, oldest name first.
-pub(super) type Names = Vec<(String, FileId)>;
+pub(super) type Names = Vec<(Arc<str>, FileId)>;
 
 /// One change of names.
 #[derive(Clone, Debug)]
 enum Change {
-    Create { name: String, file: FileId },
-    Rename { from: String, to: String, file: FileId },
-    Remove { name: String, file: FileId },
+    Create { name: Arc<str>, file: FileId },
+    Rename { from: Arc<str>, to: Arc<str>, file: FileId },
+    Remove { name: Arc<str>, file: FileId },
 }
 
 impl Change {
@@ -19,11 +20,11 @@ impl Change {
         match self {
             Change::Create { name, file } => {
                 names.retain(|(other, _)| other != name);
-                names.push((name.clone(), *file));
+                names.push((Arc::clone(name), *file));
             }
             Change::Rename { from, to, file } => {
                 names.retain(|(name, of)| name != to && !(name == from && of == file));
-                names.push((to.clone(), *file));
+                names.push((Arc::clone(to), *file));
             }
             Change::Remove { name, file } => names.retain(|(other, of)| !(other == name && of == file)),
         }
@@ -42,7 +43,7 @@ pub(super) struct Directory {
 
 impl Directory {
     pub(super) fn find(&self, name: &str) -> Option<FileId> {
-        self.names.iter().find(|(other, _)| other == name).map(|&(_, file)| file)
+        self.names.iter().find(|(other, _)| **other == *name).map(|&(_, file)| file)
     }
 
     pub(super) fn names(&self) -> &Names {
@@ -50,15 +51,15 @@ impl Directory {
     }
 
     pub(super) fn create(&mut self, name: &str, file: FileId) {
-        self.change(Change::Create { name: name.to_owned(), file });
+        self.change(Change::Create { name: name.into(), file });
     }
 
     pub(super) fn rename(&mut self, from: &str, to: &str, file: FileId) {
-        self.change(Change::Rename { from: from.to_owned(), to: to.to_owned(), file });
+        self.change(Change::Rename { from: from.into(), to: to.into(), file });
     }
 
     pub(super) fn remove(&mut self, name: &str, file: FileId) {
-        self.change(Change::Remove { name: name.to_owned(), file });
+        self.change(Change::Remove { name: name.into(), file });
     }
 
     fn change(&mut self, change: Change) {

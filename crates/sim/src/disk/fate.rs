@@ -7,6 +7,9 @@ use crate::draw::{scale, spread};
 use crate::fault::FaultSet;
 use crate::time::{Span, Time};
 
+/// Pieces of memory that are kept for files to come.
+const SPARE_MAX: usize = 8;
+
 /// Addresses of decisions under a disk's key. Numbers are never reused: they are part of what a seed means.
 pub(super) mod address {
     pub(in crate::disk) const SYNC_FAILS: u64 = 1;
@@ -165,13 +168,18 @@ impl Disk {
 
     /// Gives back the bytes of files that no name leads to any more.
     pub(super) fn free_nameless(&mut self) {
-        let names = self.directory.names();
-        for (position, file) in self.files.iter_mut().enumerate() {
-            let nameless = !names.iter().any(|(_, id)| id.0 as usize == position);
-            if nameless && (!file.bytes.is_empty() || file.dirty() > 0) {
-                *file = super::File::default();
+        let (names, files, spare) = (self.directory.names(), &mut self.files, &mut self.spare);
+        self.held.retain(|&held| {
+            let named = names.iter().any(|&(_, file)| file == held);
+            if !named {
+                let mut memory = std::mem::take(&mut files[held.0 as usize]).into_memory();
+                if spare.len() < SPARE_MAX {
+                    memory.clear();
+                    spare.push(memory);
+                }
             }
-        }
+            named
+        });
     }
 
     /// What time it is, for faults that last.

@@ -37,6 +37,16 @@ pub(super) struct File {
 }
 
 impl File {
+    /// A file in memory that was used before and is empty.
+    pub(super) fn of_memory(memory: Vec<u8>) -> File {
+        File { bytes: memory, ..File::default() }
+    }
+
+    /// Its memory, to be used again.
+    pub(super) fn into_memory(self) -> Vec<u8> {
+        self.bytes
+    }
+
     #[inline]
     pub(super) fn append(&mut self, bytes: &[u8]) {
         self.note(Undo::Append { length: self.bytes.len() });

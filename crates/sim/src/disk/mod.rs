@@ -148,6 +148,10 @@ impl DiskCounts {
 pub struct Disk {
     directory: Directory,
     files: Vec<File>,
+    /// Files that may hold something, so that nobody has to look at all there ever were.
+    held: Vec<FileId>,
+    /// Memory of files that are gone, for those to come.
+    spare: Vec<Vec<u8>>,
     timing: DiskTiming,
     /// Whether nothing but what is asked for can happen; a copy of [`DiskTiming::is_plain`].
     plain: bool,
@@ -181,7 +185,8 @@ impl Disk {
             return file;
         }
         let file = FileId(self.files.len() as u32);
-        self.files.push(File::default());
+        self.files.push(File::of_memory(self.spare.pop().unwrap_or_default()));
+        self.held.push(file);
         if self.call() {
             self.take_time();
             self.directory.create(name, file);
@@ -196,7 +201,7 @@ impl Disk {
 
     /// Names of all files, oldest name first.
     pub fn list(&self) -> impl Iterator<Item = &str> {
-        self.directory.names().iter().map(|(name, _)| name.as_str())
+        self.directory.names().iter().map(|(name, _)| &**name)
     }
 
     /// Adds bytes at the end of a file.
@@ -357,7 +362,7 @@ impl Disk {
     /// Every file with its bytes, by name.
     pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let names = self.directory.names().iter();
-        names.map(|(name, file)| (name.clone(), self.read(*file).to_vec())).collect()
+        names.map(|(name, file)| (name.to_string(), self.read(*file).to_vec())).collect()
     }
 
     /// The length of a file in bytes.

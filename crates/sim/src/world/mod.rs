@@ -368,6 +368,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             role,
             faulty,
             disks: if self.trace.is_some() { files_of(&self.around) } else { Vec::new() },
+            history: self.trace.as_ref().and_then(|_| self.monitor.history()),
             decisions,
             trace: self.trace,
         }

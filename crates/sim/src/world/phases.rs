@@ -29,6 +29,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             self.settle(Phase::Cycled);
         }
         self.claims_at_end();
+        if self.verdict.is_none()
+            && let Err(violation) = self.monitor.end()
+        {
+            let cause = violation.node.map_or(EventId::NONE, |node| self.around(node).last_event);
+            self.end_with(Verdict::Violated(violation), cause);
+        }
     }
 
     fn start(&mut self) {

@@ -22,6 +22,8 @@ pub(crate) const ALL: &[&str] = &[
     "E11",
     "figure-8",
     "L08",
+    "learners-abstain",
+    "M12",
     "L10",
     "L11",
     "L14",

@@ -110,6 +110,12 @@ impl Client {
         self.current.is_none() && self.waiting.is_empty()
     }
 
+    /// The operation that it is carrying out.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<OpId> {
+        self.current.as_ref().map(|current| current.op)
+    }
+
     /// Requests that are under way or wait for their turn.
     pub fn open_requests(&self) -> usize {
         usize::from(self.current.is_some()) + self.waiting.len()

@@ -12,7 +12,7 @@ use crate::server::FIGURES;
 use crate::timer::KvTimer;
 use whitewater_sim::{
     Canary, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, Trouble,
-    World,
+    Watch, World,
 };
 
 /// The replicated key-value store.
@@ -152,12 +152,21 @@ impl System for Kv {
     }
 
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {
-        let settings = Settings::read(options);
-        let monitor = KvMonitor::new(script, &settings);
-        let mut world = World::<KvNode, _>::new(script, settings, monitor, record)?;
-        for (step, options) in script.rolls(options, SPECS)? {
-            world.roll(step, Settings::read(&options));
-        }
-        Ok(world.run())
+        run(script, options, Watch::All, record)
     }
+
+    fn run_watched(&self, script: &Script, options: &Options, watch: Watch<'_>) -> Result<Outcome, String> {
+        run(script, options, watch, false)
+    }
+}
+
+fn run(script: &Script, options: &Options, watch: Watch<'_>, record: bool) -> Result<Outcome, String> {
+    let settings = Settings::read(options);
+    let mut monitor = KvMonitor::new(script, &settings);
+    monitor.watch(watch)?;
+    let mut world = World::<KvNode, _>::new(script, settings, monitor, record)?;
+    for (step, options) in script.rolls(options, SPECS)? {
+        world.roll(step, Settings::read(&options));
+    }
+    Ok(world.run())
 }

@@ -1,18 +1,18 @@
-//! `bench`: how many messages a second, how much simulated time a second, and how much memory it takes.
+//! `bench`: how many messages a second, how much simulated time a second, what checks cost, and how much memory it takes.
 
+mod against;
+mod checks;
+mod keep;
+mod measure;
 mod workload;
 
-use crate::core_clock;
 use crate::given::FormatTyped;
 use crate::telling::system;
 use crate::{Exit, Format, Screen, Systems};
-use anyhow::{anyhow, bail};
-use serde::Serialize;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
-use whitewater_hunt::{Budget, Campaign, Unobserved, campaign};
-use whitewater_plan::{Profile, Restrictions};
-use whitewater_sim::{System, Time};
+use anyhow::anyhow;
+use measure::{Measured, Round};
+use std::path::PathBuf;
+use workload::Shape;
 
 /// Measures speed on one thread; prints one JSON object per benchmark.
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,15 @@ pub(crate) struct Typed {
     /// Times each is measured; the median counts.
     #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+    /// Measure this program, an earlier build, in turn with this one, and print by how much this one is faster.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["checks", "keep"])]
+    against: Option<PathBuf>,
+    /// Measure what each check costs instead, in nanoseconds per event of W.
+    #[arg(long, conflicts_with = "only")]
+    checks: bool,
+    /// Add the results to this file, a line each, with commit and machine.
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatTyped,
 }
@@ -45,8 +54,12 @@ struct Bench {
 enum Work {
     /// So many runs of the profile swarm, as `fuzz` makes them, each once.
     Swarm(u64),
+    /// The same without any check.
+    UncheckedSwarm(u64),
     /// One long run.
-    Workload,
+    Workload(Shape),
+    /// The same short run so many times.
+    Short(u64),
 }
 
 /// The one that needs most memory comes last, so that it does not stand in the figures of the others.
@@ -64,38 +77,72 @@ const BENCHES: &[Bench] = &[
         work: Work::Swarm(400),
     },
     Bench {
+        name: "S-unchecked",
+        about: "the same without checks",
+        system: "kv",
+        work: Work::UncheckedSwarm(400),
+    },
+    Bench {
+        name: "short",
+        about: "runs of 100 simulated milliseconds: what it takes to start",
+        system: "kv",
+        work: Work::Short(2_000),
+    },
+    Bench {
+        name: "idle",
+        about: "5 servers that nobody asks for anything, 2,000 simulated seconds",
+        system: "kv",
+        work: Work::Workload(Shape { seconds: 2_000, is_idle: true, ..Shape::W }),
+    },
+    Bench {
+        name: "nodes-3",
+        about: "W with 3 servers, 60 simulated seconds",
+        system: "kv",
+        work: Work::Workload(Shape { seconds: 60, servers: 3, ..Shape::W }),
+    },
+    Bench {
+        name: "nodes-5",
+        about: "W with 5 servers, 60 simulated seconds",
+        system: "kv",
+        work: Work::Workload(Shape { seconds: 60, ..Shape::W }),
+    },
+    Bench {
+        name: "nodes-7",
+        about: "W with 7 servers, 60 simulated seconds",
+        system: "kv",
+        work: Work::Workload(Shape { seconds: 60, servers: 7, ..Shape::W }),
+    },
+    Bench {
+        name: "nodes-9",
+        about: "W with 9 servers, 60 simulated seconds",
+        system: "kv",
+        work: Work::Workload(Shape { seconds: 60, servers: 9, ..Shape::W }),
+    },
+    Bench {
+        name: "W-unchecked",
+        about: "W without checks",
+        system: "kv",
+        work: Work::Workload(Shape { is_checked: false, ..Shape::W }),
+    },
+    Bench {
         name: "W-tikv",
         about: "the same as W, on the public crate raft",
         system: "tikv",
-        work: Work::Workload,
+        work: Work::Workload(Shape::W),
     },
     Bench {
         name: "W",
         about: "5 servers, a write of 64 bytes every millisecond, loss and crashes, 300 simulated seconds",
         system: "kv",
-        work: Work::Workload,
+        work: Work::Workload(Shape::W),
+    },
+    Bench {
+        name: "long",
+        about: "W for 1,200 simulated seconds, a log of more than a million entries",
+        system: "kv",
+        work: Work::Workload(Shape { seconds: 1_200, ..Shape::W }),
     },
 ];
-
-/// What was measured.
-#[derive(Debug, Serialize)]
-struct Measured {
-    v: u32,
-    r#type: &'static str,
-    name: &'static str,
-    deliveries_per_second: u64,
-    /// None for one long run.
-    runs_per_second: Option<u64>,
-    simulated_seconds_per_second: u64,
-    peak_memory_bytes: Option<u64>,
-    rounds: u32,
-    runs: u64,
-    deliveries: u64,
-    wall_seconds: f64,
-    /// Time on the core, which is less than that on the wall where others want it too.
-    core_seconds: Option<f64>,
-    deliveries_per_core_second: Option<u64>,
-}
 
 /// Does what was typed.
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
@@ -114,9 +161,20 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
         screen.remark("nothing ran: there is no benchmark for these systems");
         return Ok(Exit::NothingRan);
     }
+    if typed.checks {
+        checks::measure(typed.rounds, systems, typed.keep.as_deref(), screen)?;
+        return Ok(Exit::Clean);
+    }
     for bench in chosen {
+        if let Some(earlier) = &typed.against {
+            against::measure(bench.name, earlier, typed.rounds, screen)?;
+            continue;
+        }
         let measured = measure(bench, typed.rounds, systems)?;
         screen.data(&measured);
+        if let Some(file) = &typed.keep {
+            keep::add(file, &measured)?;
+        }
         if screen.format() == Format::Human {
             screen.remark(&sentence(bench, &measured));
         }
@@ -125,110 +183,15 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
 }
 
 fn measure(bench: &Bench, count: u32, systems: Systems) -> anyhow::Result<Measured> {
-    let mut rounds = Vec::new();
-    for _ in 0..count {
-        rounds.push(match bench.work {
-            Work::Swarm(runs) => swarm(bench.system, runs, systems)?,
-            Work::Workload => long_run(system(bench.system, systems)?)?,
-        });
-    }
-    rounds.sort_by_key(|round| round.core.unwrap_or(round.wall));
-    let median = &rounds[rounds.len() / 2];
-    let wall = median.wall.as_secs_f64();
-    let rate = |number: f64| (number / wall) as u64;
-    Ok(Measured {
-        v: 1,
-        r#type: "bench",
-        name: bench.name,
-        deliveries_per_second: rate(median.deliveries as f64),
-        runs_per_second: (median.runs > 1).then(|| rate(median.runs as f64)),
-        simulated_seconds_per_second: rate(median.simulated_seconds),
-        peak_memory_bytes: peak_memory_bytes(),
-        rounds: count,
-        runs: median.runs,
-        deliveries: median.deliveries,
-        wall_seconds: wall,
-        core_seconds: median.core.map(|core| core.as_secs_f64()),
-        deliveries_per_core_second: median
-            .core
-            .map(|core| (median.deliveries as f64 / core.as_secs_f64()) as u64),
-    })
-}
-
-/// One measurement.
-struct Round {
-    wall: Duration,
-    core: Option<Duration>,
-    runs: u64,
-    deliveries: u64,
-    simulated_seconds: f64,
-}
-
-/// The time on the wall and on the core.
-struct Clocks {
-    wall: Instant,
-    core: Option<Duration>,
-}
-
-impl Clocks {
-    fn begin() -> Clocks {
-        Clocks { core: core_clock::of_this_process(), wall: Instant::now() }
-    }
-
-    fn end(&self) -> (Duration, Option<Duration>) {
-        let core = self.core.zip(core_clock::of_this_process()).map(|(begun, now)| now - begun);
-        (self.wall.elapsed(), core)
-    }
-}
-
-/// Seeds from 0 on, on one thread, each once.
-fn swarm(system: &str, runs: u64, systems: Systems) -> anyhow::Result<Round> {
-    let restrictions = Restrictions {
-        system: Some(system.to_owned()),
-        profile: Some(Profile::Swarm),
-        ..Restrictions::default()
-    };
-    let search = Campaign {
-        systems,
-        restrictions,
-        start: 0,
-        end: None,
-        budget: Budget::Runs(runs),
-        jobs: 1,
-        keep_going: true,
-        repeat_one_in: 0,
-    };
-    let clocks = Clocks::begin();
-    let summary = campaign(&search, &Unobserved, &AtomicBool::new(false)).map_err(anyhow::Error::msg)?;
-    let (wall, core) = clocks.end();
-    Ok(Round {
-        wall,
-        core,
-        runs: summary.runs,
-        deliveries: summary.deliveries,
-        simulated_seconds: summary.simulated_seconds,
-    })
-}
-
-/// The workload, once, with every check.
-fn long_run(system: &'static dyn System) -> anyhow::Result<Round> {
-    let plan = workload::plan(system)?;
-    let clocks = Clocks::begin();
-    let outcome = whitewater_hunt::run(system, &plan, false).map_err(anyhow::Error::msg)?;
-    let (wall, core) = clocks.end();
-    if !outcome.verdict.is_pass() {
-        bail!("the workload breaks a rule, {}: {}", outcome.verdict.rule(), outcome.verdict);
-    }
-    let simulated_seconds = outcome.time.since(Time::ZERO).nanos() as f64 / 1e9;
-    Ok(Round { wall, core, runs: 1, deliveries: outcome.counters.deliveries, simulated_seconds })
-}
-
-/// The most memory this process ever had, where the operating system tells.
-fn peak_memory_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1024)
+    let rounds: anyhow::Result<Vec<Round>> = (0..count)
+        .map(|_| match &bench.work {
+            Work::Swarm(runs) => measure::swarm(bench.system, *runs, systems),
+            Work::UncheckedSwarm(runs) => measure::unchecked_swarm(bench.system, *runs, systems),
+            Work::Workload(shape) => measure::long_run(system(bench.system, systems)?, shape),
+            Work::Short(runs) => measure::short_runs(system(bench.system, systems)?, *runs),
+        })
+        .collect();
+    Ok(Measured::of(bench.name, rounds?))
 }
 
 fn sentence(bench: &Bench, measured: &Measured) -> String {
@@ -238,8 +201,10 @@ fn sentence(bench: &Bench, measured: &Measured) -> String {
     let core = measured
         .deliveries_per_core_second
         .map_or_else(String::new, |rate| format!(", {rate} deliveries per second on the core"));
+    let entries =
+        measured.entries_per_second.map_or_else(String::new, |rate| format!(", {rate} entries committed/s"));
     format!(
-        "{} ({}): {} deliveries/s{runs}, {} simulated seconds a second{core}{memory}; median of {}",
+        "{} ({}): {} deliveries/s{runs}{entries}, {} simulated seconds a second{core}{memory}; median of {}",
         bench.name,
         bench.about,
         measured.deliveries_per_second,

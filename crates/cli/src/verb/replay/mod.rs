@@ -39,6 +39,9 @@ pub(crate) struct Typed {
     /// For `git bisect run`: 0 if the failure is gone, 1 if it is the same, 125 for anything else.
     #[arg(long)]
     bisect: bool,
+    /// Writes what clients asked and were told into this file, as JSON lines for `check-history`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["around", "step", "bisect"])]
+    history: Option<PathBuf>,
 }
 
 impl Typed {
@@ -71,6 +74,9 @@ pub(crate) fn run(
     if words.is_empty() {
         screen.remark("nothing ran: there is no saved failure in that folder");
         return Ok(Exit::NothingRan);
+    }
+    if typed.history.is_some() && words.len() > 1 {
+        bail!("--history takes the operations of one run, and there are {} here", words.len());
     }
     let restrictions = typed.restricted.meaning()?;
     let restricted = typed.restricted.typed(given);
@@ -122,6 +128,12 @@ fn replay(
     if typed.verbose || found.file.is_none() {
         telling.print_plan(screen);
         telling.print_trace(screen, systems)?;
+    }
+    if let Some(file) = &typed.history {
+        let Some(history) = telling.history(systems)? else {
+            bail!("--history: the system {} has no clients that are followed", telling.plan.system)
+        };
+        files::write_whole(file, &history)?;
     }
     telling.print_verdict(screen);
     if let Some(folder) = &typed.disks {

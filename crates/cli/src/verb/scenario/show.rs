@@ -65,13 +65,12 @@ fn beside(plan: &Plan, outcome: &Outcome) -> String {
             moments[step].push((begins, event.time));
         }
     }
-    let steps = plan.script.steps.iter().zip(&moments).enumerate();
-    type Numbered<'a> = (usize, (&'a whitewater_sim::Step, &'a Vec<(bool, Time)>));
-    let line = |(number, (step, moments)): Numbered<'_>| {
+    let mut lines = String::new();
+    for (number, (step, moments)) in plan.script.steps.iter().zip(&moments).enumerate() {
         let step = text::print_step(&whitewater_sim::Step { note: None, ..step.clone() });
-        format!("{:>4}  {step:<STEP_WIDTH$}  {}", number + 1, became(moments))
-    };
-    steps.map(line).map(|line| format!("{line}\n")).collect()
+        lines.push_str(&format!("{:>4}  {step:<STEP_WIDTH$}  {}\n", number + 1, became(moments)));
+    }
+    lines
 }
 
 /// When a step began and ended, in words.

@@ -32,9 +32,16 @@ struct LastRead {
 }
 
 impl Clients {
-    pub(super) fn new() -> Clients {
+    /// Rules for a run in which reads may return what was there earlier, if `reads_may_be_old`.
+    pub(super) fn new(reads_may_be_old: bool) -> Clients {
+        let mut rules = ClientRules::new(Once::Claimed);
+        if reads_may_be_old {
+            for rule in ["acknowledged-kept", "reads-monotonic"] {
+                rules.blind(rule).expect("there are such rules");
+            }
+        }
         Clients {
-            rules: ClientRules::new(Once::Claimed),
+            rules,
             keys: BTreeMap::new(),
             names: Vec::new(),
             tokens: BTreeMap::new(),
@@ -122,7 +129,7 @@ mod tests {
 
     /// A client appended x, and was told that it is done.
     fn appended() -> Clients {
-        let mut clients = Clients::new();
+        let mut clients = Clients::new(false);
         let append = Operation::Append { key: key(), value: Text::new(b"x") };
         clients.asked(APPEND, &Command::Operate(append));
         clients.told(APPEND, &Reply::Done(Answer::Written)).unwrap();

@@ -1,19 +1,22 @@
 //! The rules over a run: safety after every step, clients, and what is owed when faults are over.
 
 mod clients;
+mod record;
 mod settling;
 
+use crate::client::Client;
 use crate::message::{KvMessage, Outcome, Session, server};
 use crate::node::KvNode;
 use crate::options::Settings;
 use crate::server::Server;
 use clients::Clients;
+use record::{LINEARIZABLE, Record};
 use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Span, Time,
-    Violation, What,
+    Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Span,
+    Step, Time, Violation, Watch, What,
 };
 
 /// Name and claim of the rule that a log on a disk of good faith is whole.
@@ -24,6 +27,7 @@ const LOG_FOUND_WHOLE: (&str, &str) =
 pub struct KvMonitor {
     rules: RaftRules,
     clients: Clients,
+    record: Record,
     settling: Settling,
     figures: Figures,
     /// The session of every server: another one means that its process was started again.
@@ -44,11 +48,17 @@ pub struct KvMonitor {
 impl KvMonitor {
     /// Watches a run of this script.
     pub fn new(script: &Script, settings: &Settings) -> KvMonitor {
+        // A leader that trusts a lease may be wrong where time passes differently for others.
+        let disturbs_time = |step: &Step| {
+            matches!(step.action, Action::Clock { .. } | Action::Pause(_) | Action::Slow { .. })
+        };
+        let reads_may_be_old = settings.lease && script.steps.iter().any(disturbs_time);
         KvMonitor {
             rules: RaftRules::new(script.servers),
             answered: 0,
             waived: false,
-            clients: Clients::new(),
+            clients: Clients::new(reads_may_be_old),
+            record: Record::new(reads_may_be_old),
             settling: Settling::new(script, settings),
             figures: Figures::default(),
             lives: [0; SERVERS_MAX],
@@ -58,10 +68,26 @@ impl KvMonitor {
         }
     }
 
+    /// Switches checks off.
+    ///
+    /// # Errors
+    /// There is no such check, or it is about what is owed at the end.
+    pub(crate) fn watch(&mut self, watch: Watch<'_>) -> Result<(), String> {
+        match watch {
+            Watch::All => Ok(()),
+            Watch::None => {
+                self.waived = true;
+                Ok(())
+            }
+            Watch::AllBut(rule) => self.rules.blind(rule).or_else(|_| self.clients.rules.blind(rule)),
+        }
+    }
+
     /// Name and claim of each rule.
     pub fn rules() -> Vec<(&'static str, &'static str)> {
         let mut rules = RaftRules::rules();
         rules.extend(ClientRules::rules());
+        rules.push(LINEARIZABLE);
         rules.push(LOG_FOUND_WHOLE);
         rules.extend(PROGRESS_RULES);
         rules.extend([settling::STARTED_AGAIN, settling::REPAIRED]);
@@ -103,12 +129,16 @@ impl KvMonitor {
             return Ok(());
         }
         if let What::Commanded { op, command } = seen.what {
+            // A client may have others to do before.
+            let begins = seen.node.is_server().then_some(seen.time);
+            self.record.asked(seen.node, op, command, begins);
             self.clients.asked(op, command);
             self.settling.asked(op, command, &mut self.clients);
         }
         for effect in seen.effects {
             if let Effect::Reply { op, reply } = effect {
                 self.settling.told(*op, reply);
+                self.record.told(*op, reply, seen.time);
                 self.clients.told(*op, reply)?;
             }
         }
@@ -144,7 +174,12 @@ impl KvMonitor {
     #[inline]
     fn judge(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if !seen.node.is_server() {
-            return self.follow_clients(seen);
+            self.follow_clients(seen)?;
+            let client = cluster.view(seen.node).and_then(KvNode::client);
+            if let Some(op) = client.and_then(Client::current) {
+                self.record.begun(op, seen.time);
+            }
+            return Ok(());
         }
         let stimulus = match seen.what {
             What::Crashed => {
@@ -198,7 +233,7 @@ fn is_of_clients(rule: &str) -> bool {
 impl Monitor<KvNode> for KvMonitor {
     #[inline]
     fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
-        if self.is_blind {
+        if self.is_blind && seen.node.is_server() {
             return self.follow_clients(seen);
         }
         match self.judge(seen, cluster) {
@@ -233,6 +268,19 @@ impl Monitor<KvNode> for KvMonitor {
             return Progress::Done;
         }
         self.settling.progress(&self.rules, cluster)
+    }
+
+    fn end(&mut self) -> Result<(), Violation> {
+        if self.waived {
+            return Ok(());
+        }
+        self.record.check()?;
+        self.figures.excused += self.record.undecided();
+        Ok(())
+    }
+
+    fn history(&self) -> Option<String> {
+        Some(self.record.to_lines())
     }
 
     fn figures(&self) -> Figures {

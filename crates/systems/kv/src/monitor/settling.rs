@@ -163,8 +163,8 @@ impl Settling {
 
     /// Time beyond the script's limit that this phase may take.
     pub(super) fn allowance(&self) -> Span {
-        let allowance = self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance);
-        if self.owes_nothing() { allowance + self.repair } else { allowance + self.applying + self.repair }
+        let allowance = self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance) + self.repair;
+        if self.owes_nothing() { allowance } else { allowance + self.applying }
     }
 
     pub(super) fn owes_nothing(&self) -> bool {

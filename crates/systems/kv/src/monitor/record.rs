@@ -1,0 +1,264 @@
+//! What clients asked and were told, and whether some order of it explains everything once a run is over.
+
+use crate::command::{Answer, Command, Operation, Reply, Text};
+use std::collections::BTreeMap;
+use whitewater_history::{
+    Ask, Budget, CounterExample, History, Model, NEVER, Operation as Told, Options, Outcome, Symbol, Verdict,
+    check, write,
+};
+use whitewater_sim::{NodeId, OpId, Time, Violation};
+
+/// Name and claim of the rule.
+pub(super) const LINEARIZABLE: (&str, &str) = (
+    "linearizable",
+    "Some order of all operations, each at a moment between its beginning and its end, explains every answer.",
+);
+
+/// How much a search over one key may do: a tenth of a second at most.
+const BUDGET: Budget = Budget { configurations: 100_000, steps: 1_000_000 };
+
+/// An operation as its client saw it.
+#[derive(Clone, Debug)]
+struct Seen {
+    node: NodeId,
+    operation: Operation,
+    reply: Option<Reply>,
+    /// Moments of its beginning, once it has begun, and its end.
+    invoked: Option<u64>,
+    returned: u64,
+}
+
+/// All operations of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Record {
+    /// By number of the operation.
+    seen: Vec<Option<Seen>>,
+    /// When each moment was.
+    moments: Vec<Time>,
+    /// Reads may return what was there earlier: nothing orders them after what was acknowledged before they began.
+    reads_may_be_old: bool,
+    /// Keys whose search was given up.
+    undecided: u64,
+}
+
+impl Record {
+    /// A record of a run in which reads may return what was there earlier, if `reads_may_be_old`.
+    pub(super) fn new(reads_may_be_old: bool) -> Record {
+        Record { reads_may_be_old, ..Record::default() }
+    }
+
+    /// A node is told to do something; `begins` if it does so at once.
+    pub(super) fn asked(&mut self, node: NodeId, op: OpId, command: &Command, begins: Option<Time>) {
+        let (Command::Operate(operation) | Command::Insist(operation)) = command else { return };
+        let seen = Seen { node, operation: operation.clone(), reply: None, invoked: None, returned: NEVER };
+        let number = op.0 as usize;
+        if self.seen.len() <= number {
+            self.seen.resize(number + 1, None);
+        }
+        self.seen[number].get_or_insert(seen);
+        if let Some(now) = begins {
+            self.begun(op, now);
+        }
+    }
+
+    /// An operation that a client was told of earlier, or now, has begun.
+    pub(super) fn begun(&mut self, op: OpId, now: Time) {
+        let moment = self.moments.len() as u64 + 1;
+        let Some(seen) = self.of(op).filter(|seen| seen.invoked.is_none()) else { return };
+        seen.invoked = Some(moment);
+        self.moments.push(now);
+    }
+
+    /// An operation has ended.
+    pub(super) fn told(&mut self, op: OpId, reply: &Reply, now: Time) {
+        let moment = self.moments.len() as u64 + 1;
+        let Some(seen) = self.of(op).filter(|seen| seen.reply.is_none()) else { return };
+        (seen.reply, seen.returned) = (Some(reply.clone()), moment);
+        self.moments.push(now);
+    }
+
+    fn of(&mut self, op: OpId) -> Option<&mut Seen> {
+        self.seen.get_mut(op.0 as usize)?.as_mut()
+    }
+
+    /// Keys whose search was given up in [`Record::check`].
+    pub(super) fn undecided(&self) -> u64 {
+        self.undecided
+    }
+
+    /// The operations of a key, or of all keys. Those that were refused never took place.
+    fn history(&self, of: Option<&Text>) -> History {
+        let mut history = History::default();
+        for seen in self.seen.iter().flatten() {
+            if of.is_some_and(|key| seen.operation.key() != key) {
+                continue;
+            }
+            let outcome = match &seen.reply {
+                Some(Reply::Done(Answer::Value(value))) => {
+                    Outcome::Value(value.as_ref().map_or(Symbol::NIL, |value| symbol(&mut history, value)))
+                }
+                Some(Reply::Done(Answer::Differs)) => Outcome::Differs,
+                Some(Reply::Done(_)) => Outcome::Done,
+                Some(Reply::Refused | Reply::Declined) => continue,
+                _ => Outcome::Unknown,
+            };
+            let Some(invoked) = seen.invoked else { continue };
+            let mut of = |text: &Text| symbol(&mut history, text);
+            let (ask, key) = match &seen.operation {
+                Operation::Get { key } => (Ask::Read, of(key)),
+                Operation::Put { key, value } => (Ask::Write(of(value)), of(key)),
+                Operation::Append { key, value } => (Ask::Push(of(value)), of(key)),
+                Operation::CompareAndSet { key, old, new } => (Ask::Swap(of(old), of(new)), of(key)),
+            };
+            let returned = if outcome == Outcome::Unknown { NEVER } else { seen.returned };
+            let process = seen.node.index() as u64;
+            let told = Told { process, key, ask, outcome, invoked, returned, place: None, lines: [0, 0] };
+            history.operations.push(told);
+        }
+        history.operations.sort_by_key(|op| op.invoked);
+        history
+    }
+
+    /// Every operation, as JSON lines.
+    pub(super) fn to_lines(&self) -> String {
+        write(&self.history(None), |moment| self.time(moment).map(Time::nanos))
+    }
+
+    fn time(&self, moment: u64) -> Option<Time> {
+        self.moments.get((moment as usize).checked_sub(1)?).copied()
+    }
+
+    /// Whether some order explains the operations on each key. Without an answer that depends on others, any does.
+    ///
+    /// # Errors
+    /// The operations that none explains.
+    pub(super) fn check(&mut self) -> Result<(), Violation> {
+        let mut observed: BTreeMap<&Text, bool> = BTreeMap::new();
+        for seen in self.seen.iter().flatten() {
+            let depends = matches!(seen.reply, Some(Reply::Done(Answer::Value(_) | Answer::Differs)))
+                || matches!(seen.operation, Operation::CompareAndSet { .. });
+            *observed.entry(seen.operation.key()).or_default() |= depends;
+        }
+        let mut undecided = 0;
+        for (&key, _) in observed.iter().filter(|&(_, &depends)| depends) {
+            let mut history = self.history(Some(key));
+            if self.reads_may_be_old {
+                let old = history.operations.iter_mut().filter(|op| op.ask == Ask::Read);
+                old.for_each(|op| op.invoked = 0);
+            }
+            match check(&history, Options { model: Model::Kv, split: true, budget: BUDGET }) {
+                Verdict::Linearizable => {}
+                Verdict::Unknown => undecided += 1,
+                Verdict::Violation(counter_example) => return Err(self.violation(key, &counter_example)),
+            }
+        }
+        self.undecided = undecided;
+        Ok(())
+    }
+
+    fn violation(&self, key: &Text, counter_example: &CounterExample) -> Violation {
+        let (rule, claim) = LINEARIZABLE;
+        let operations = &counter_example.history.operations;
+        let needed = (0..).zip(operations).filter(|(place, _)| !counter_example.in_vain.contains(place));
+        let sentences: Vec<String> =
+            needed.map(|(_, op)| self.sentence(op, &counter_example.history)).collect();
+        let whatever = if counter_example.from_anything { ", whatever the value was before" } else { "" };
+        let message = format!(
+            "no order explains these of the {} operations on {key}{whatever}: {}",
+            counter_example.of,
+            sentences.join("; ")
+        );
+        let last = operations.iter().filter(|op| op.returned != NEVER).max_by_key(|op| op.returned);
+        let node = last.map(|op| NodeId::from_index(op.process as usize));
+        Violation { rule, claim, message, node, peer: None }
+    }
+
+    /// What a client saw of an operation, and when.
+    fn sentence(&self, op: &Told, history: &History) -> String {
+        let text = |symbol: Symbol| match symbol {
+            Symbol::NIL => "no value",
+            symbol => history.symbols.text(symbol),
+        };
+        let what = match (op.ask, op.outcome) {
+            (Ask::Read, Outcome::Value(value)) => format!("reads {}", text(value)),
+            (Ask::Read | Ask::Add(_), _) => "reads".to_owned(),
+            (Ask::Write(value), _) => format!("puts {}", text(value)),
+            (Ask::Append(value) | Ask::Push(value), _) => format!("appends {}", text(value)),
+            (Ask::Swap(old, new), Outcome::Differs) => {
+                format!("does not put {} as there is something else than {}", text(new), text(old))
+            }
+            (Ask::Swap(old, new), _) => format!("puts {} in place of {}", text(new), text(old)),
+        };
+        let node = NodeId::from_index(op.process as usize);
+        let began = self.time(op.invoked).map_or("any time".to_owned(), |time| time.to_string());
+        match self.time(op.returned) {
+            Some(ended) => format!("{node} {what} between {began} and {ended}"),
+            None => format!("{node} {what} after {began}, perhaps"),
+        }
+    }
+}
+
+fn symbol(history: &mut History, text: &Text) -> Symbol {
+    history.symbols.of(&text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const C1: NodeId = NodeId::client(0);
+    const C2: NodeId = NodeId::client(1);
+
+    fn text(text: &str) -> Text {
+        Text::new(text.as_bytes())
+    }
+
+    /// Two clients; the second one reads after the first one has written.
+    fn read_back(reads_may_be_old: bool, value: Option<&str>) -> Record {
+        let mut record = Record::new(reads_may_be_old);
+        let key = text("a");
+        let put = Command::Operate(Operation::Put { key: key.clone(), value: text("x") });
+        record.asked(C1, OpId(0), &put, Some(Time::from_millis(1)));
+        record.told(OpId(0), &Reply::Done(Answer::Written), Time::from_millis(2));
+        record.asked(C2, OpId(1), &Command::Operate(Operation::Get { key }), None);
+        record.begun(OpId(1), Time::from_millis(3));
+        record.told(OpId(1), &Reply::Done(Answer::Value(value.map(text))), Time::from_millis(4));
+        record
+    }
+
+    #[test]
+    fn an_old_value_is_found_unless_reads_may_be_old_and_one_that_nobody_wrote_in_any_case() {
+        let broken = |old, value| read_back(old, value).check().err();
+        assert_eq!(broken(false, Some("x")), None);
+        assert_eq!(broken(true, None), None);
+        assert!(broken(true, Some("y")).is_some());
+        let stale = broken(false, None).expect("the write was acknowledged before the read began");
+        assert_eq!(
+            stale.message,
+            "no order explains these of the 2 operations on a: c1 puts x between 1ms and 2ms; c2 reads no value between \
+             3ms and 4ms"
+        );
+        assert_eq!((stale.rule, stale.node), ("linearizable", Some(C2)));
+    }
+
+    #[test]
+    fn the_lines_of_a_record_are_a_history_with_the_same_verdict() {
+        let lines = read_back(false, None).to_lines();
+        let history = whitewater_history::read(&lines, Model::Kv).unwrap();
+        assert!(matches!(check(&history, Options::new(Model::Kv)), Verdict::Violation(_)), "{lines}");
+        assert!(lines.contains(r#""time":3000000"#), "{lines}");
+    }
+
+    #[test]
+    fn what_was_refused_never_took_place_and_what_was_not_answered_may_have() {
+        let read_x = |reply: Option<Reply>| {
+            let mut record = read_back(false, Some("x"));
+            record.of(OpId(0)).expect("it was asked").reply = reply;
+            record.check().is_err()
+        };
+        assert_eq!(
+            (read_x(Some(Reply::Refused)), read_x(Some(Reply::Unknown)), read_x(None)),
+            (true, false, false)
+        );
+    }
+}
