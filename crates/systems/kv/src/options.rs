@@ -70,7 +70,13 @@ pub const SPECS: &[OptionSpec] = &[
         "Whether clients read at whom they believe to lead or at any server, one after the other.",
     ),
     // A leader goes on for up to two election timeouts before it finds out that nobody follows: what it reads then is old.
-    spec("lease", SWITCH, "off", false, "Whether a leader answers reads at once as long as it leads."),
+    spec(
+        "lease",
+        Values::Words(&["off", "on", "loose"]),
+        "off",
+        false,
+        "Whether a leader answers reads at once as long as it leads; loose, they may be old where clocks differ.",
+    ),
     spec(
         "disk-excuses",
         SWITCH,
@@ -226,6 +232,8 @@ pub struct Settings {
     pub read_at_any: bool,
     /// The leader trusts its lease.
     pub lease: bool,
+    /// Reads by the lease may be old where time passes differently for others.
+    pub lease_is_loose: bool,
     /// Followers pass proposals on.
     pub forwarding: bool,
     /// Whether a server is forgiven what its disk betrayed.
@@ -312,7 +320,8 @@ impl Settings {
             reads: if is("reads", "log") { Reads::Log } else { Reads::Index },
             read_at_any: is("read-at", "any"),
             // A lease counts on voters that stand by their leader.
-            lease: is("lease", "on") && is("check-quorum", "on"),
+            lease: !is("lease", "off") && is("check-quorum", "on"),
+            lease_is_loose: is("lease", "loose"),
             forwarding: is("forwarding", "on"),
             disk_excuses: is("disk-excuses", "on"),
             clients_only: is("checks", "clients"),

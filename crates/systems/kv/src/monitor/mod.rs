@@ -52,7 +52,7 @@ impl KvMonitor {
         let disturbs_time = |step: &Step| {
             matches!(step.action, Action::Clock { .. } | Action::Pause(_) | Action::Slow { .. })
         };
-        let reads_may_be_old = settings.lease && script.steps.iter().any(disturbs_time);
+        let reads_may_be_old = settings.lease_is_loose && script.steps.iter().any(disturbs_time);
         KvMonitor {
             rules: RaftRules::new(script.servers),
             answered: 0,
