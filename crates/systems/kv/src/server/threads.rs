@@ -63,6 +63,8 @@ impl Server {
         self.serve_reads(fx);
         self.append_next(fx);
         self.apply_next(fx);
+        // A peer may need one although nothing is appended or applied any more.
+        self.snapshot_if_due(fx);
     }
 
     /// The append thread takes its next work, unless it has some.
