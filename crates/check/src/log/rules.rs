@@ -296,7 +296,7 @@ impl RaftRules {
         bits = bits
             | Bits::COMMIT.when(committed)
             | Bits::APPLIED.when(before.applied != after.applied)
-            | Bits::LOG_APPENDED.when(after.last_index > kept)
+            | Bits::LOG_APPENDED.when(after.last_index > kept.min(before.last_index))
             | Bits::LOG_TRUNCATED.when(before.last_index > kept)
             | Bits::MEMBERSHIP.when(!memberships.is_empty())
             | Bits::REFUSED.when(refused);

@@ -87,6 +87,19 @@ impl Spine {
         Some(tail[fresh].index)
     }
 
+    /// Takes over entries that follow what is here, wherever they begin.
+    pub(crate) fn take_over(&mut self, entries: &[Entry]) {
+        let base = self.log.base();
+        for entry in entries.iter().filter(|entry| entry.index > base) {
+            if entry.index > self.last() + 1 {
+                return;
+            }
+            if self.term_at(entry.index) != Some(entry.term) {
+                self.write(entry);
+            }
+        }
+    }
+
     /// Adds an entry, cutting off what was there and behind it.
     pub(crate) fn write(&mut self, entry: &Entry) {
         let before = entry.index - 1;

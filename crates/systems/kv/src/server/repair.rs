@@ -234,18 +234,24 @@ impl Server {
         match message.kind {
             MessageKind::Vote | MessageKind::PreVote | MessageKind::TimeoutNow => false,
             MessageKind::Append | MessageKind::Heartbeat | MessageKind::Snapshot => {
-                let term = self.core.storage().hard_state().term;
-                if message.term < term {
-                    // Its leader has to win another term, without this server.
-                    let (own, leader) = (core_id(self.identity.id), core_id(from));
-                    let mut newer = Message::new(MessageKind::AppendResponse, own, leader);
-                    newer.term = term;
-                    self.send(newer, fx);
-                }
-                message.term >= term
+                // Its leader has to win another term, without this server.
+                !self.tells_newer_term(message, from, fx)
             }
             _ => true,
         }
+    }
+
+    /// Tells a leader that there is a newer term than its own, if there is.
+    pub(super) fn tells_newer_term(&mut self, message: &Message, from: NodeId, fx: &mut Hands<'_>) -> bool {
+        let term = self.core.storage().hard_state().term;
+        let is_newer = message.term < term;
+        if is_newer {
+            let (own, leader) = (core_id(self.identity.id), core_id(from));
+            let mut newer = Message::new(MessageKind::AppendResponse, own, leader);
+            newer.term = term;
+            self.send(newer, fx);
+        }
+        is_newer
     }
 
     /// Something was stored: it may have been what was missing.

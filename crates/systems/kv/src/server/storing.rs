@@ -65,6 +65,10 @@ impl Server {
             if ready.snapshot.is_some() {
                 self.restore(fx);
             }
+            if self.is_installing() {
+                // The core shows the next snapshot already; until that is stored, the log is what is stored.
+                self.spine.take_over(&ready.entries);
+            }
             // Entries may have been replaced in the core's log while they were written.
             let mut durable = last.min(self.spine.last());
             let log = self.core.storage();

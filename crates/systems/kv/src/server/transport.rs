@@ -73,6 +73,9 @@ impl Server {
         if self.only_follows() && !self.heeds(&message, from, fx) {
             return;
         }
+        if self.would_stay_out(message.kind) && self.tells_newer_term(&message, from, fx) {
+            return;
+        }
         if self.is_writing() {
             fx.mark(marks::STEPPED_WHILE_WRITING);
         }
@@ -89,6 +92,14 @@ impl Server {
             self.refusals += 1;
             self.last_refusal = Some(Refusal { from, why: reason(kind, &error) });
         }
+    }
+
+    /// Whether a newer term than its leader's would keep this server out for ever: without pre-vote and check-quorum the core
+    /// tells an older leader nothing but by standing for election, which a server without a vote does not.
+    fn would_stay_out(&self, kind: MessageKind) -> bool {
+        let Settings { pre_vote, check_quorum, .. } = self.identity.settings;
+        let of_leader = matches!(kind, MessageKind::Append | MessageKind::Heartbeat | MessageKind::Snapshot);
+        of_leader && !pre_vote && !check_quorum && !self.members.voters.contains(&core_id(self.identity.id))
     }
 
     /// No answer came from a peer.
