@@ -83,7 +83,7 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         documents,
         cargo("tests", "test --workspace --no-fail-fast"),
         // Both take the build with planted bugs, in a folder of its own.
-        own("mutants", "mutants --named --hits 1 --deliveries 20000000"),
+        own("mutants", "mutants --named --not-explained --hits 1 --deliveries 20000000"),
         // Each takes a build of its own: a sample, another one for each commit.
         own("mutants", &format!("mutants --patches --one-in 12 --hits 1 --seed {}", commit(root))),
         cargo("mutants", &format!("{MUTANT_TESTS} --target-dir {}", mutant_folder().display())),

@@ -52,6 +52,9 @@ pub(crate) struct Typed {
     /// Only the bugs that are branches in the code.
     #[arg(long)]
     named: bool,
+    /// None of those that are known to survive, with the reason.
+    #[arg(long)]
+    not_explained: bool,
     /// Compile what takes a build of its own, and search for nothing.
     #[arg(long)]
     build_only: bool,
@@ -131,7 +134,8 @@ fn chosen(typed: &Typed, all: Vec<Bug>) -> anyhow::Result<Vec<Bug>> {
         None => !typed.patches,
     });
     let all = all.enumerate();
-    let asked = all.filter(|(at, bug)| named(bug) || typed.ids.is_empty() && drawn(*at));
+    let wanted = |bug: &Bug| typed.ids.is_empty() && !(typed.not_explained && bug.survives.is_some());
+    let asked = all.filter(|(at, bug)| named(bug) || wanted(bug) && drawn(*at));
     Ok(asked.map(|(_, bug)| bug).collect())
 }
 
