@@ -41,6 +41,9 @@ pub(super) struct Settling {
     piece_bytes: usize,
     /// Time it takes to apply what somebody has not applied, and to send a snapshot in pieces.
     applying: Span,
+    /// Time for clients to ask all servers in turn for each request that is open, where some are no members any more and
+    /// know of no leader.
+    asking: Span,
     /// Clients that reach all of those who owe.
     served: Vec<NodeId>,
     write: Option<OpId>,
@@ -70,6 +73,7 @@ impl Settling {
             settlement: None,
             standing: Standing::default(),
             repair: Span::ZERO,
+            asking: Span::ZERO,
             served: Vec::new(),
             write: None,
             read: None,
@@ -107,6 +111,7 @@ impl Settling {
         };
         let repairs = cluster.servers().filter(may_repair).count() as u64;
         self.repair = self.ground.limit.times(repairs);
+        self.asking = self.time_to_ask(cluster);
         (self.write, self.read, self.service) = (None, None, Service::default());
         let Some(&first) = self.served.first() else { return };
         let key = Text::new(FRESH_KEY);
@@ -153,6 +158,18 @@ impl Settling {
         Settlement::begin(&self.ground, terrain, rules)
     }
 
+    /// See [`Settling::asking`]: an attempt waits for up to two of the shortest election timeouts.
+    fn time_to_ask(&self, cluster: &Cluster<KvNode>) -> Span {
+        let servers = cluster.server_count() as u64;
+        let mut memberships = self.standing.memberships.iter().flatten();
+        if memberships.all(|membership| cluster.servers().all(|node| membership.has(node))) {
+            return Span::ZERO;
+        }
+        let clients = self.served.iter().filter_map(|&client| cluster.view(client)?.client());
+        let open = clients.map(|client| client.open_requests()).max().unwrap_or(0) as u64;
+        self.ground.timing.election_low.times(2 * servers * open)
+    }
+
     /// Whether nothing lies between a client and any of these servers.
     fn reaches(&self, cluster: &Cluster<KvNode>, client: NodeId, servers: &[NodeId]) -> bool {
         let free = |link| cluster.is_open(link) && self.obstructions.is_free(link);
@@ -163,7 +180,8 @@ impl Settling {
 
     /// Time beyond the script's limit that this phase may take.
     pub(super) fn allowance(&self) -> Span {
-        let allowance = self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance) + self.repair;
+        let allowance =
+            self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance) + self.repair + self.asking;
         if self.owes_nothing() { allowance } else { allowance + self.applying }
     }
 
