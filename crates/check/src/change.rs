@@ -58,6 +58,8 @@ pub struct Standing {
     pub role: Role,
     /// See [`ElectionView::leader`].
     pub leader: Option<NodeId>,
+    /// See [`ElectionView::names_leader`].
+    pub names_leader: bool,
 }
 
 impl Standing {
@@ -70,6 +72,7 @@ impl Standing {
             vote: view.vote(),
             role: view.role(),
             leader: view.leader(),
+            names_leader: view.names_leader(),
         }
     }
 }

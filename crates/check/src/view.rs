@@ -14,4 +14,10 @@ pub trait ElectionView {
     fn role(&self) -> Role;
     /// Whom it takes for the leader of its term.
     fn leader(&self) -> Option<NodeId>;
+    /// Whether [`ElectionView::leader`] is somebody who leads, and not only the candidate it chose: some implementations
+    /// do not tell the two apart.
+    #[inline]
+    fn names_leader(&self) -> bool {
+        true
+    }
 }

@@ -23,7 +23,8 @@ impl LogRule for LeaderNamed {
     #[inline]
     fn observe(&mut self, change: &LogChange<'_>, _: &Books) -> Result<(), Violation> {
         let (node, term) = (change.node, change.is.term);
-        let Some(leader) = change.is.leader else { return Ok(()) };
+        let named = change.is.leader.filter(|_| change.is.names_leader);
+        let Some(leader) = named else { return Ok(()) };
         let (first, by) = *self.named.entry(term).or_insert((leader, node));
         if first == leader {
             return Ok(());

@@ -302,6 +302,10 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
         self.node.vote().and_then(server_of).filter(|_| self.node.role() != Role::Candidate)
     }
 
+    fn names_leader(&self) -> bool {
+        false
+    }
+
     fn last_index(&self) -> u64 {
         self.node.last_index()
     }

@@ -154,6 +154,10 @@ pub trait Core: Sized + 'static {
     fn role(&self) -> Role;
     /// Whom it takes for the leader.
     fn leader(&self) -> Option<NodeId>;
+    /// Whether that is somebody who leads, and not only the candidate it chose.
+    fn names_leader(&self) -> bool {
+        true
+    }
     /// Index of the last entry it has in memory.
     fn last_index(&self) -> u64;
     /// Up to where it knows entries to be committed.

@@ -30,6 +30,10 @@ impl<C: Core> ElectionView for Server<C> {
     fn leader(&self) -> Option<NodeId> {
         self.core().leader()
     }
+
+    fn names_leader(&self) -> bool {
+        self.core().names_leader()
+    }
 }
 
 impl<C: Core> LogView for Server<C> {

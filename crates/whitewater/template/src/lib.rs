@@ -76,7 +76,7 @@ impl Server {
         self.acknowledge(fx);
     }
 
-    /// Writes are done when everybody has them: then whoever holds the lease next has them, too.
+    /// Writes are done when everybody has them: then whoever holds the lease next has them, too. Only a holder says so.
     fn acknowledge(&mut self, fx: &mut Effects<'_, Server>) {
         let everywhere = self.have[1..].iter().copied().min().unwrap_or(0);
         let done = self.waiting.extract_if(.., |waiting| waiting.1 <= everywhere);
@@ -108,7 +108,7 @@ impl Server {
                 self.keep(fx);
                 fx.send(from, Word::Have { lease, length: self.log.len() as u64 });
             }
-            Word::Have { lease, length } if lease == self.lease => {
+            Word::Have { lease, length } if lease == self.lease && now < self.until => {
                 self.have[from.position()] = self.have[from.position()].max(length);
                 self.acknowledge(fx);
             }
