@@ -11,7 +11,7 @@ use whitewater_mutants::Patch;
 const NEEDED: &[&str] =
     &["Cargo.toml", "Cargo.lock", "README.md", ".cargo", "crates", "xtask", "scenarios", "seeds"];
 /// Folders within it that no build needs.
-const NEEDLESS: &[&str] = &["target", "patches", "snapshots"];
+const NEEDLESS: &[&str] = &["target", "patches"];
 
 /// The program with this bug in it, built if there is none yet for the sources as they are.
 ///
