@@ -111,11 +111,12 @@ pub(super) fn elsewhere(program: &Path, bug: &Bug, typed: &Typed) -> anyhow::Res
     if typed.clients_only {
         command.arg("--clients-only");
     }
-    let output = command.stderr(Stdio::inherit()).output();
+    let output = command.stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("{} cannot be started", program.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let Some(line) = text.lines().find(|line| line.contains("\"type\":\"mutant\"")) else {
-        bail!("the build with the bug `{}` in it gave no result", bug.id);
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("the build with the bug `{}` in it gave no result: {}", bug.id, said.trim());
     };
     serde_json::from_str(line)
         .with_context(|| format!("the build with the bug `{}` in it gave `{line}`", bug.id))

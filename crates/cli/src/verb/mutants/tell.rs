@@ -98,8 +98,8 @@ pub(super) fn tell(found: &Result, screen: &Screen) {
 /// Tells how many were found, and which were not.
 pub(super) fn tell_all(found: &[Result], screen: &Screen) {
     let hit = found.iter().filter(|found| found.hits > 0).count();
-    let core: f64 = found.iter().filter_map(|found| found.core_seconds_spent).sum();
-    let builds: f64 = found.iter().filter_map(|found| found.build_seconds).sum();
+    let core = found.iter().filter_map(|found| found.core_seconds_spent).fold(0.0, |all, one| all + one);
+    let builds = found.iter().filter_map(|found| found.build_seconds).fold(0.0, |all, one| all + one);
     let mut lines = vec![format!(
         "{hit} of {} bugs found, in {core:.0} core-seconds of search; builds took {builds:.0} s",
         found.len()
