@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use whitewater_mutants::Patch;
+use whitewater_sim::Digester;
 
 /// What a build needs of the project; everything else stays where it is.
 const NEEDED: &[&str] =
@@ -112,20 +113,19 @@ impl Tree {
         Ok(())
     }
 
-    /// Tells states of the sources apart. 64 bits of FNV-1a; nobody attacks it.
+    /// Tells states of the sources apart.
     fn hash(&self, package: &str) -> u64 {
-        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        let mut digester = Digester::default();
         let mut take = |bytes: &[u8]| {
-            for &byte in bytes.iter().chain(&[0]) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
+            digester.word(bytes.len() as u64);
+            digester.bytes(bytes);
         };
         take(package.as_bytes());
         for (path, text) in &self.files {
             take(path.to_string_lossy().as_bytes());
             take(text);
         }
-        hash
+        digester.short()
     }
 
     /// Makes a folder hold these files and no others. What is there already stays untouched, so that cargo need not build it
