@@ -71,7 +71,14 @@ pub(crate) struct Typed {
     pub(crate) format: FormatTyped,
 }
 
-/// Does what was typed, in a build that has bugs.
+impl Typed {
+    /// Whether it takes a build with the named bugs: each patch gets a build of its own.
+    pub(crate) fn needs_bugs(&self) -> bool {
+        !self.patches
+    }
+}
+
+/// Does what was typed.
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let root = rebuild::project_folder();
     let bugs = chosen(typed, bug::all(&root, systems)?)?;
