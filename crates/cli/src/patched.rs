@@ -39,7 +39,8 @@ pub(crate) fn program(root: &Path, target: &Path, package: &str, patch: &Patch) 
     let source = home.join("source");
     tree.write(&source)?;
     build(&source, &home.join("build"), package, patch)?;
-    let built = home.join("build").join(PROFILE).join(package).with_extension(std::env::consts::EXE_EXTENSION);
+    let built =
+        home.join("build").join(PROFILE).join(package).with_extension(std::env::consts::EXE_EXTENSION);
     forget_older(&home.join("programs"), &patch.id);
     fs::create_dir_all(&folder)?;
     // Under another name first: a copy that was interrupted must not be taken for a program.
