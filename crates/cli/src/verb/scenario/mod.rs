@@ -10,8 +10,9 @@ mod written;
 
 pub(crate) use new::kebab;
 
-use crate::{Exit, Screen, Systems, files};
+use crate::{Exit, Screen, Systems, files, meant};
 use anyhow::anyhow;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use whitewater_plan::{Scenario, Variant};
 
@@ -37,22 +38,18 @@ enum Action {
 }
 
 impl Typed {
-    /// Whether a bug is planted in a scenario that is to be run or checked.
-    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
+    /// The bugs that are planted in scenarios that are to be run or checked.
+    pub(crate) fn bugs(&self, systems: Systems) -> BTreeSet<String> {
         let names = match &self.action {
             Action::Run(typed) => &typed.names,
             Action::Check(typed) => &typed.names,
             Action::Show(typed) => std::slice::from_ref(&typed.name),
             Action::List(_) | Action::Fmt(_) | Action::New(_) | Action::Schema(_) | Action::Index(_) => {
-                return false;
+                return BTreeSet::new();
             }
         };
-        chosen(names).unwrap_or_default().iter().any(|file| {
-            load(file, systems).is_ok_and(|scenario| {
-                let of_variants = scenario.variants.iter().map(|variant| &variant.options);
-                of_variants.chain([&scenario.options]).any(|options| options.planted().is_some())
-            })
-        })
+        let files = chosen(names).unwrap_or_default();
+        files.iter().flat_map(|file| meant::bugs_in(file, systems)).collect()
     }
 }
 
