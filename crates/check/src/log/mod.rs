@@ -3,6 +3,7 @@
 mod acknowledgements_durable;
 mod books;
 mod campaign_configured;
+mod candidates_vote;
 mod change;
 mod chronicle;
 mod commit_monotonic;

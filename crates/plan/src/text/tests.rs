@@ -287,6 +287,7 @@ fn every_error_of_the_reader_is_met_by_one_of_the_wrong_lines() {
     for line in crate::testing::WRONG_LINES {
         parse_script(&["servers 3".to_owned(), (*line).to_owned()], Some(&POND)).unwrap_err();
     }
+    parse_step("", Some(&POND)).unwrap_err();
     let sources = [
         ("disk.rs", include_str!("disk.rs")),
         ("pin.rs", include_str!("pin.rs")),
