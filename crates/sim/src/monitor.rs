@@ -86,6 +86,11 @@ pub trait Monitor<N: Node> {
     /// The rule that is broken.
     fn observe(&mut self, seen: &Seen<'_, N>, cluster: &Cluster<N>) -> Result<(), Violation>;
 
+    /// Names of the other rules that the step breaks for which [`Monitor::observe`] has just given an error.
+    fn others(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// A phase begins. `inject` takes commands the monitor wants to be given to nodes now, such as a fresh write.
     fn begin(
         &mut self,
@@ -105,6 +110,12 @@ pub trait Monitor<N: Node> {
 
     /// What is still owed, asked every [`Monitor::interval`] while settling.
     fn owed(&mut self, now: Time, cluster: &Cluster<N>) -> Progress;
+
+    /// The bound on what is owed passed: the violation as it is reported, perhaps with more to explain it.
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        let _ = now;
+        violation
+    }
 
     /// How often [`Monitor::owed`] is asked.
     fn interval(&self) -> Span {

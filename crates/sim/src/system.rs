@@ -91,6 +91,8 @@ pub trait System: Sync {
 pub enum Watch<'a> {
     /// All there are.
     All,
+    /// All there are, and the run goes on when a rule is broken, see [`crate::World::goes_on`].
+    Through,
     /// None, and nothing is owed.
     None,
     /// All but the one of this name.

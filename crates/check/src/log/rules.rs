@@ -58,22 +58,28 @@ impl ElectionRules {
     }
 }
 
+#[inline]
+fn note(result: Result<(), Violation>, broken: &mut Vec<Violation>) {
+    if let Err(violation) = result {
+        broken.push(violation);
+    }
+}
+
 /// Declares the rules over what nodes say, in the order in which they hear.
 macro_rules! speech_rules {
     ($($rule:ty,)*) => {
         const SPEECH_RULES: &[Description] = &[$(Description::of_speech::<$rule>(),)*];
 
         #[inline]
-        fn hear(blind: u32, said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
+        fn hear(blind: u64, said: Spoken, speaker: &Speaker, broken: &mut Vec<Violation>) {
             let mut bit = FIRST_SPEECH_RULE;
             $(
                 if blind & bit == 0 {
-                    <$rule>::hear(said, speaker)?;
+                    note(<$rule>::hear(said, speaker), broken);
                 }
                 bit <<= 1;
             )*
             assert_eq!(bit, FIRST_LOG_RULE, "each rule has a bit of its own");
-            Ok(())
         }
     };
 }
@@ -97,16 +103,21 @@ macro_rules! log_rules {
 
         impl LogRules {
             #[inline]
-            fn wake(&mut self, blind: u32, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
+            fn wake(
+                &mut self,
+                blind: u64,
+                change: &LogChange<'_>,
+                books: &Books,
+                broken: &mut Vec<Violation>,
+            ) {
                 let mut bit = FIRST_LOG_RULE;
                 $(
                     if change.bits.meets(<$rule>::WAKES_ON) && blind & bit == 0 {
-                        self.$field.observe(change, books)?;
+                        note(self.$field.observe(change, books), broken);
                     }
                     bit <<= 1;
                 )*
                 assert_ne!(bit, 0, "each rule has a bit of its own");
-                Ok(())
             }
         }
     };
@@ -138,8 +149,8 @@ log_rules! {
     peer_refused: PeerRefused,
 }
 
-const FIRST_SPEECH_RULE: u32 = 1 << 3;
-const FIRST_LOG_RULE: u32 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
+const FIRST_SPEECH_RULE: u64 = 1 << 3;
+const FIRST_LOG_RULE: u64 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
 
 /// What a rule says of itself.
 #[derive(Clone, Copy)]
@@ -181,9 +192,11 @@ pub struct RaftRules {
     pub(super) election: ElectionRules,
     pub(super) log: LogRules,
     /// Rules that are switched off, a bit each.
-    blind: u32,
+    blind: u64,
     /// Votes sent in this step.
     grants: Vec<Grant>,
+    /// What is broken in this step.
+    broken: Vec<Violation>,
 }
 
 impl RaftRules {
@@ -197,6 +210,7 @@ impl RaftRules {
             log: LogRules::default(),
             blind: 0,
             grants: Vec::new(),
+            broken: Vec::new(),
         }
     }
 
@@ -224,10 +238,17 @@ impl RaftRules {
         Ok(())
     }
 
+    /// Names of all rules that the last step breaks, the one it is reported under first.
+    pub fn broken(&self) -> Vec<&'static str> {
+        self.broken.iter().map(|violation| violation.rule).collect()
+    }
+
     /// Looks at a server after a step. `spoken` are the messages it sent to others in the step.
     ///
     /// # Errors
-    /// The rule that is broken.
+    /// The rule that is broken; of several the first in the order of [`RaftRules::rules`], which goes from causes to what
+    /// comes of them: what is promised, votes, terms, logs, commits, applied states. All of them have looked, and the step is
+    /// in the books, so that a run may go on.
     #[inline]
     pub fn observe<V: RaftView + ?Sized>(
         &mut self,
@@ -247,11 +268,12 @@ impl RaftRules {
             forgiven: shadow.forgiven,
         };
         self.grants.clear();
+        self.broken.clear();
         for said in spoken {
             if let Spoken::Grant { to, term } = said {
                 self.grants.push(Grant { term, candidate: to });
             }
-            hear(self.blind, said, &speaker)?;
+            hear(self.blind, said, &speaker, &mut self.broken);
         }
         if !self.grants.is_empty() {
             self.books.ballots.remember(node, &self.grants);
@@ -259,10 +281,22 @@ impl RaftRules {
         let was = self.books.elections.of(node);
         let matched = follow_matches(shadow, self.servers, node, stimulus, view, (was, standing));
         let same = standing == was && after == shadow.standing;
-        if same && matched == 0 && self.grants.is_empty() && stimulus != Stimulus::Booted {
-            return Ok(());
+        if !same || matched != 0 || !self.grants.is_empty() || stimulus == Stimulus::Booted {
+            self.observe_changed(
+                node,
+                stimulus == Stimulus::Booted,
+                view,
+                (&was, &standing),
+                &after,
+                matched,
+            );
         }
-        self.observe_changed(node, stimulus == Stimulus::Booted, view, (&was, &standing), &after, matched)
+        self.first_broken()
+    }
+
+    #[inline]
+    fn first_broken(&self) -> Result<(), Violation> {
+        self.broken.first().map_or(Ok(()), |violation| Err(violation.clone()))
     }
 
     fn observe_changed<V: RaftView + ?Sized>(
@@ -273,10 +307,10 @@ impl RaftRules {
         (was, is): (&Standing, &Standing),
         after: &LogStanding,
         matched: u16,
-    ) -> Result<(), Violation> {
+    ) {
         let mut bits = Bits::MATCH.when(matched != 0);
         if was != is || booted || !self.grants.is_empty() {
-            bits = bits | self.observe_election(node, booted, is)?;
+            bits = bits | self.observe_election(node, booted, is);
         }
         let shadow = &mut self.books.nodes[node.position()];
         if booted {
@@ -307,7 +341,7 @@ impl RaftRules {
             node, bits, was, is, grants, before, after, kept, matched, committed_known, membership, memberships,
             changes, refusal,
         };
-        self.log.wake(self.blind, &change, &self.books)?;
+        self.log.wake(self.blind, &change, &self.books, &mut self.broken);
         // Only now, so that nobody needs a copy of what was before.
         let shadow = &mut self.books.nodes[node.position()];
         shadow.standing = *after;
@@ -319,18 +353,17 @@ impl RaftRules {
         if committed {
             shadow.forget_committed();
         }
-        Ok(())
     }
 
     /// The rules over elections alone. Says what changed.
-    fn observe_election(&mut self, node: NodeId, booted: bool, is: &Standing) -> Result<Bits, Violation> {
+    fn observe_election(&mut self, node: NodeId, booted: bool, is: &Standing) -> Bits {
         let change = self.books.elections.change(node, *is, booted, &self.grants);
         for (place, rule) in self.election.each().into_iter().enumerate() {
             if self.blind & 1 << place == 0 {
-                rule.wake(&change)?;
+                note(rule.wake(&change), &mut self.broken);
             }
         }
-        Ok(change.bits)
+        change.bits
     }
 
     /// A server crashed: what is remembered of it is what was durable.
@@ -347,6 +380,7 @@ impl RaftRules {
         let shadow = &mut self.books.nodes[node.position()];
         shadow.die();
         self.grants.clear();
+        self.broken.clear();
         for said in spoken {
             match said {
                 Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
@@ -381,6 +415,12 @@ impl RaftRules {
     /// A server's log as of its last event; of a server that is down what was durable.
     pub fn log_standing(&self, node: NodeId) -> LogStanding {
         self.books.node(node).standing
+    }
+
+    /// Term and index of a server's last entry; of a server that is down those of the last durable one.
+    pub(crate) fn last_entry(&self, node: NodeId) -> (u64, u64) {
+        let log = &self.books.node(node).log;
+        (log.last().term, log.last_index())
     }
 
     /// The membership as a server saw it last; `None` if memberships never change.

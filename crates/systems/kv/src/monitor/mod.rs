@@ -74,7 +74,7 @@ impl KvMonitor {
     /// There is no such check, or it is about what is owed at the end.
     pub(crate) fn watch(&mut self, watch: Watch<'_>) -> Result<(), String> {
         match watch {
-            Watch::All => Ok(()),
+            Watch::All | Watch::Through => Ok(()),
             Watch::None => {
                 self.waived = true;
                 Ok(())
@@ -221,7 +221,8 @@ impl KvMonitor {
         if stimulus == Stimulus::Booted {
             self.answered &= !(1 << seen.node.position());
         }
-        self.rules.observe(seen.node, stimulus, view, said)
+        self.rules.observe(seen.node, stimulus, view, said)?;
+        self.settling.observe(seen, stimulus, view, &self.rules)
     }
 }
 
@@ -243,6 +244,10 @@ impl Monitor<KvNode> for KvMonitor {
             }
             other => other,
         }
+    }
+
+    fn others(&self) -> Vec<&'static str> {
+        self.rules.broken()
     }
 
     fn begin(
@@ -268,6 +273,10 @@ impl Monitor<KvNode> for KvMonitor {
             return Progress::Done;
         }
         self.settling.progress(&self.rules, cluster)
+    }
+
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        self.settling.missed(now, violation)
     }
 
     fn end(&mut self) -> Result<(), Violation> {

@@ -88,9 +88,16 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
             return self.rules.died(seen.node, said);
         }
         match cluster.view(seen.node).and_then(StoreNode::server) {
-            Some(view) => self.rules.observe(seen.node, stimulus, view, said),
+            Some(view) => {
+                self.rules.observe(seen.node, stimulus, view, said)?;
+                self.settling.observe(seen, stimulus, &self.rules)
+            }
             None => Ok(()),
         }
+    }
+
+    fn others(&self) -> Vec<&'static str> {
+        self.rules.broken()
     }
 
     fn begin(
@@ -110,6 +117,10 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
 
     fn owed(&mut self, _now: Time, cluster: &Cluster<StoreNode<C>>) -> Progress {
         self.settling.progress(&self.rules, cluster)
+    }
+
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        self.settling.missed(now, violation)
     }
 
     fn figures(&self) -> Figures {
