@@ -1,7 +1,8 @@
 //! Walks through everything that three servers can do under the guards, in two terms with two values.
 //!
-//! Servers differ by name only, so of states that a renaming makes equal one is enough. Each state is held against the
-//! properties that Raft promises; that this can fail is shown by leaving out one guard after the other.
+//! Each value is proposed once. Servers differ by name only, so of states that a renaming makes equal one is enough. Each
+//! state is held against the properties that Raft promises; that this can fail is shown by leaving out one guard after the
+//! other.
 
 use super::{Position, may_enter, may_lead_with, may_learn, may_take_over, may_vote};
 use std::collections::BTreeSet;
@@ -19,7 +20,6 @@ type Log = Vec<Entry>;
 /// A guard that can be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Guard {
-    Enter,
     VoteOnce,
     VoteNewest,
     Elected,
@@ -49,6 +49,8 @@ struct State {
     leaders: [(BTreeSet<u8>, Option<Log>); TERMS as usize + 1],
     /// What leaders have committed, and in which term each entry.
     gold: Vec<(Entry, u8)>,
+    /// How many values were proposed.
+    proposed: u8,
 }
 
 fn position(log: &Log) -> Position {
@@ -68,7 +70,8 @@ fn all_logs() -> Vec<Log> {
         for place in from..to {
             let least = all[place].last().map_or(1, |entry| entry.0);
             for term in least..=TERMS {
-                for value in 0..VALUES {
+                let is_new = |value: &u8| all[place].iter().all(|entry| entry.1 != *value);
+                for value in (0..VALUES).filter(is_new).collect::<Vec<_>>() {
                     let mut log = all[place].clone();
                     log.push((term, value));
                     all.push(log);
@@ -109,8 +112,7 @@ impl Explorer {
         let server = &state.servers[n];
         for term in server.term + 1..=TERMS {
             for stands in [false, true] {
-                let may = may_enter(term.into(), highest.into(), stands);
-                if !self.holds(Guard::Enter, may) || stands && term != server.term + 1 {
+                if !may_enter(term.into(), highest.into(), stands) || stands && term != server.term + 1 {
                     continue;
                 }
                 let mut after = state.clone();
@@ -146,20 +148,26 @@ impl Explorer {
     fn log_changes(&self, state: &State, n: usize, next: &mut Vec<State>) {
         let server = &state.servers[n];
         let (before, written) = (server.log.len() as u64, &state.leaders[server.term as usize].1);
-        for log in self.logs.iter().filter(|log| **log != server.log) {
+        let is_new = |log: &&Log| **log != server.log && log.iter().all(|entry| entry.1 <= state.proposed);
+        for log in self.logs.iter().filter(is_new) {
             let (kept, last) = (common(&server.log, log), log.len() as u64);
             let may = if server.leads {
-                let is_own = log[kept as usize..].iter().all(|entry| entry.0 == server.term);
+                // One entry at a time, of the next value.
+                let is_next = |entry: &Entry| *entry == (server.term, state.proposed);
+                let is_own = log[kept as usize..].iter().all(is_next);
                 self.holds(Guard::LeadWith, may_lead_with(before, kept, is_own))
             } else {
                 let is_leaders = written.as_ref().is_some_and(|written| written.starts_with(log));
                 self.holds(Guard::TakeOver, may_take_over(before, kept, last, is_leaders))
             };
-            if !may || log.last().is_some_and(|entry| entry.0 > server.term) {
+            let is_known = server.leads || log.iter().all(|entry| entry.1 < state.proposed);
+            if !may || !is_known || log.last().is_some_and(|entry| entry.0 > server.term) {
                 continue;
             }
             let mut after = state.clone();
             after.servers[n].log = log.clone();
+            let values = log.iter().map(|entry| entry.1 + 1).max().unwrap_or(0);
+            after.proposed = state.proposed.max(values);
             if server.leads {
                 after.leaders[server.term as usize].1 = Some(log.clone());
             }
@@ -184,7 +192,9 @@ impl Explorer {
             }
             let mut after = state.clone();
             after.servers[n].commit = commit;
-            after.gold.extend(prefix[after.gold.len().min(prefix.len())..].iter().map(|&entry| (entry, server.term)));
+            after.gold.extend(
+                prefix[after.gold.len().min(prefix.len())..].iter().map(|&entry| (entry, server.term)),
+            );
             next.push(after);
         }
     }
@@ -198,7 +208,9 @@ fn broken(state: &State) -> Option<&'static str> {
     }
     for a in servers {
         for b in servers {
-            let equal = |place: &usize| a.log.get(*place).map(|entry| entry.0) == b.log.get(*place).map(|entry| entry.0);
+            let equal = |place: &usize| {
+                a.log.get(*place).map(|entry| entry.0) == b.log.get(*place).map(|entry| entry.0)
+            };
             let highest = (0..a.log.len().min(b.log.len())).rev().find(equal);
             if highest.is_some_and(|place| a.log[..=place] != b.log[..=place]) {
                 return Some("two logs have an entry of the same index and term, and other entries before");
@@ -221,8 +233,7 @@ fn broken(state: &State) -> Option<&'static str> {
 
 /// The same state under every other naming of the servers and values; the least of them stands for all.
 fn least(state: State) -> State {
-    const NAMINGS: [[usize; SERVERS]; 6] =
-        [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    const NAMINGS: [[usize; SERVERS]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let named = |naming: &[usize; SERVERS]| {
         let mut other = state.clone();
         for (from, &to) in naming.iter().enumerate() {
@@ -277,7 +288,7 @@ fn without_any_guard_that_two_terms_can_show_raft_is_broken() {
         (Guard::VoteNewest, "a leader lacks what was committed in an earlier term"),
         (Guard::LeadWith, "two logs have an entry of the same index and term, and other entries before"),
         (Guard::TakeOver, "two logs have an entry of the same index and term, and other entries before"),
-        (Guard::Quorum, "a leader lacks what was committed in an earlier term"),
+        (Guard::Quorum, "a server has committed something else than another"),
         (Guard::Learn, "a server has committed something else than another"),
     ] {
         let found = explore(Some(guard)).expect_err(&format!("{guard:?} is of no use"));

@@ -4,7 +4,8 @@
 //! the leader of its term has written, and commits; what the whole cluster did so far is history that the guards look at.
 //! Every concrete step of a server has to be one of these or none: the rule `abstract-step` asks the guards. That they are
 //! enough is not believed but tried: [`explore`] walks through everything that three servers can do under them in two terms
-//! with two values, and no state breaks a property of Raft; and without any one of them, some state does.
+//! with two values, and no state breaks a property of Raft; and without any one of them but the first, which keeps terms in
+//! order, some state does.
 
 #[cfg(test)]
 mod explore;

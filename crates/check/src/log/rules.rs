@@ -1,5 +1,6 @@
 //! The rules over a Raft with a log, as one: shadows every node, makes one change per event, wakes what it concerns.
 
+use super::abstract_step::AbstractStep;
 use super::acknowledgements_durable::AcknowledgementsDurable;
 use super::books::Books;
 use super::campaign_configured::CampaignConfigured;
@@ -147,6 +148,7 @@ log_rules! {
     elected_by_quorum: ElectedByQuorum,
     committed_on_quorum: CommittedOnQuorum,
     peer_refused: PeerRefused,
+    abstract_step: AbstractStep,
 }
 
 const FIRST_SPEECH_RULE: u64 = 1 << 3;
@@ -334,12 +336,13 @@ impl RaftRules {
             | Bits::LOG_TRUNCATED.when(before.last_index > kept)
             | Bits::MEMBERSHIP.when(!memberships.is_empty())
             | Bits::REFUSED.when(refused);
+        let is_whole = !bits.meets(Bits::VOTE | Bits::ROLE) || view.is_whole();
         let refusal = if refused { view.last_refusal() } else { None };
         let (grants, membership, changes) = (&self.grants, shadow.membership, view.changes());
         #[rustfmt::skip]
         let change = LogChange {
             node, bits, was, is, grants, before, after, kept, matched, committed_known, membership, memberships,
-            changes, refusal,
+            changes, refusal, is_whole,
         };
         self.log.wake(self.blind, &change, &self.books, &mut self.broken);
         // Only now, so that nobody needs a copy of what was before.
@@ -381,7 +384,11 @@ impl RaftRules {
         shadow.die();
         self.grants.clear();
         self.broken.clear();
+        let mut spoken_term = 0;
         for said in spoken {
+            if !matches!(said, Spoken::Other { is_pre_vote: true, .. }) {
+                spoken_term = spoken_term.max(said.term());
+            }
             match said {
                 Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
                 Spoken::AppendResponse { index, .. } => {
@@ -393,6 +400,7 @@ impl RaftRules {
         self.log.vote_kept.remember(node, &self.grants);
         self.books.ballots.remember(node, &self.grants);
         let standing = self.books.elections.of(node);
+        self.log.abstract_step.lose_sight((standing.role, standing.term), spoken_term);
         if standing.role == Role::Leader {
             self.log.leader_longest.lose_sight(standing.term);
         }
