@@ -36,7 +36,6 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         hash: TraceHash(7),
         counters: Counters::default(),
         figures: Figures::default(),
-        broken: Vec::new(),
         marks: Vec::new(),
         unfired: Vec::new(),
         unmet: Vec::new(),

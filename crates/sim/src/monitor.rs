@@ -86,11 +86,6 @@ pub trait Monitor<N: Node> {
     /// The rule that is broken.
     fn observe(&mut self, seen: &Seen<'_, N>, cluster: &Cluster<N>) -> Result<(), Violation>;
 
-    /// Names of the other rules that the step breaks for which [`Monitor::observe`] has just given an error.
-    fn others(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
     /// A phase begins. `inject` takes commands the monitor wants to be given to nodes now, such as a fresh write.
     fn begin(
         &mut self,

@@ -91,12 +91,12 @@ pub trait System: Sync {
 pub enum Watch<'a> {
     /// All there are.
     All,
-    /// All there are, and the run goes on when a rule is broken, see [`crate::World::goes_on`].
-    Through,
     /// None, and nothing is owed.
     None,
     /// All but the one of this name.
     AllBut(&'a str),
+    /// The one of this name; what others say does not end the run.
+    Only(&'a str),
 }
 
 /// Times of a system that plans are made to fit.

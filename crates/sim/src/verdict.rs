@@ -200,9 +200,6 @@ pub struct Outcome {
     pub counters: Counters,
     /// What the monitor counted.
     pub figures: Figures,
-    /// Rules that were broken, in order: that of the verdict and others that the same step breaks; of a run that went on
-    /// nevertheless, each rule that was ever broken, once.
-    pub broken: Vec<&'static str>,
     /// Interesting situations that were met, in order of first meeting.
     pub marks: Vec<&'static str>,
     /// Steps of the script that never began, never ended or never met what they are about, by position.

@@ -245,6 +245,15 @@ impl RaftRules {
         self.broken.iter().map(|violation| violation.rule).collect()
     }
 
+    /// Switches every rule off but this one; all of them if it is none of these.
+    pub fn blind_all_but(&mut self, name: &str) {
+        for (rule, _) in RaftRules::rules() {
+            if rule != name {
+                self.blind(rule).expect("it is one of them");
+            }
+        }
+    }
+
     /// Looks at a server after a step. `spoken` are the messages it sent to others in the step.
     ///
     /// # Errors

@@ -14,7 +14,6 @@ mod route;
 mod step;
 mod tamper;
 mod topology;
-mod watching;
 
 use crate::clock::Clock;
 use crate::cluster::Cluster;
@@ -41,7 +40,6 @@ use director::Director;
 use std::collections::VecDeque;
 use tamper::Kept;
 use topology::Blame;
-use watching::Watching;
 
 /// A message under way.
 struct Packet<N: Node> {
@@ -138,7 +136,6 @@ pub struct World<N: Node, M: Monitor<N>> {
     script: Script,
     options: N::Options,
     monitor: M,
-    watching: Watching,
     now: Time,
     queue: Queue<Pending<N>>,
     cluster: Cluster<N>,
@@ -222,7 +219,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             script: script.clone(),
             options,
             monitor,
-            watching: Watching::default(),
             now: Time::ZERO,
             queue: Queue::new(),
             cluster,
@@ -242,13 +238,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Lets a server that comes back from a step have these options, see [`Script::rolls`].
     pub fn roll(&mut self, step: usize, options: N::Options) {
         self.rolls.push((step, options));
-    }
-
-    /// Lets the run go on when a rule is broken, to see which others are broken in the end. The verdict is the first one.
-    #[must_use]
-    pub fn goes_on(mut self) -> Self {
-        self.watching.goes_on = true;
-        self
     }
 
     /// Takes the effect from some kinds of faults: they are drawn and do nothing. For tests of what counts them.
@@ -364,11 +353,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.record_final_states();
         self.around.iter().flatten().for_each(|around| self.counters.disks.add(around.disk.counts()));
         self.counters.count_disks();
-        let watching = std::mem::take(&mut self.watching);
-        let broken = watching.broken_by(self.verdict.as_ref());
-        if let Some(first) = watching.first {
-            self.verdict = Some(Verdict::Violated(first));
-        }
         let role = self.verdict.as_ref().and_then(Verdict::node).and_then(|node| self.cluster.role(node));
         let (unmet, decisions) = self.close_book();
         let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
@@ -378,7 +362,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             hash: self.hash.hash(),
             counters: self.counters,
             figures: self.monitor.figures(),
-            broken,
             marks: self.marks,
             unfired: self.director.unfired(),
             unmet,

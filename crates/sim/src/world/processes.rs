@@ -273,7 +273,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let event = self.record(EventKind::Crash, Some(node), cause, None, format_args!("{lost}"));
         self.around(node).last_event = event;
         let seen = Seen { event, time: self.now, node, what: What::Crashed, effects: &[], died: false };
-        if let Err(violation) = self.watching.show(&mut self.monitor, &seen, &self.cluster) {
+        if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
             self.end_with(Verdict::Violated(violation), event);
         }
     }

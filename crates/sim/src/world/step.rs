@@ -235,7 +235,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.cluster.slots[node.index()].betrayed =
             self.around[node.index()].as_ref().is_some_and(|around| around.disk.is_false());
         let seen = Seen { event, time: self.now, node, what, effects: &self.outbox.effects, died };
-        if let Err(violation) = self.watching.show(&mut self.monitor, &seen, &self.cluster) {
+        if let Err(violation) = self.monitor.observe(&seen, &self.cluster) {
             self.end_with(Verdict::Violated(violation), event);
         }
     }

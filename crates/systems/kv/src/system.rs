@@ -168,5 +168,5 @@ fn run(script: &Script, options: &Options, watch: Watch<'_>, record: bool) -> Re
     for (step, options) in script.rolls(options, SPECS)? {
         world.roll(step, Settings::read(&options));
     }
-    Ok(if watch == Watch::Through { world.goes_on().run() } else { world.run() })
+    Ok(world.run())
 }

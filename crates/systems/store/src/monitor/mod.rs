@@ -96,10 +96,6 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
         }
     }
 
-    fn others(&self) -> Vec<&'static str> {
-        self.rules.broken()
-    }
-
     fn begin(
         &mut self,
         phase: Phase,
