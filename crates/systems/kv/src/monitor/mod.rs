@@ -95,7 +95,7 @@ impl KvMonitor {
         match watch {
             Watch::All => Ok(()),
             Watch::None => {
-                self.waived = true;
+                (self.waived, self.is_blind) = (true, true);
                 Ok(())
             }
             Watch::AllBut(rule) => self.rules.blind(rule).or_else(|_| self.clients.rules.blind(rule)),
@@ -152,7 +152,11 @@ impl KvMonitor {
 
     /// Follows what clients ask and are told.
     #[inline]
-    fn follow_clients(&mut self, seen: &Seen<'_, KvNode>) -> Result<(), Violation> {
+    fn follow_clients(
+        &mut self,
+        seen: &Seen<'_, KvNode>,
+        cluster: &Cluster<KvNode>,
+    ) -> Result<(), Violation> {
         if self.waived {
             return Ok(());
         }
@@ -166,7 +170,8 @@ impl KvMonitor {
         for effect in seen.effects {
             if let Effect::Reply { op, reply } = effect {
                 self.settling.told(*op, reply);
-                self.record.told(*op, reply, seen.time);
+                let client = cluster.view(seen.node).and_then(KvNode::client);
+                self.record.told(*op, reply, seen.time, client.map(Client::place));
                 self.clients.told(*op, reply)?;
             }
         }
@@ -208,7 +213,7 @@ impl KvMonitor {
     #[inline]
     fn judge(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if !seen.node.is_server() {
-            self.follow_clients(seen)?;
+            self.follow_clients(seen, cluster)?;
             let client = cluster.view(seen.node).and_then(KvNode::client);
             if let Some(op) = client.and_then(Client::current) {
                 self.record.begun(op, seen.time);
@@ -224,7 +229,7 @@ impl KvMonitor {
             What::Delivered { from, .. } => Stimulus::Delivered(from),
             _ => Stimulus::Other,
         };
-        self.follow_clients(seen)?;
+        self.follow_clients(seen, cluster)?;
         let said = seen.effects.iter().filter_map(|effect| match effect {
             Effect::Send { message: KvMessage::Raft { message, .. }, .. } => Some(spoken(message)),
             _ => None,
@@ -257,7 +262,7 @@ impl KvMonitor {
             self.answered &= !(1 << seen.node.position());
         }
         self.rules.observe(seen.node, stimulus, view, said)?;
-        self.settling.observe(seen, stimulus, view, &self.rules)
+        if self.waived { Ok(()) } else { self.settling.observe(seen, stimulus, view, &self.rules) }
     }
 }
 
@@ -270,7 +275,7 @@ impl Monitor<KvNode> for KvMonitor {
     #[inline]
     fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if self.is_blind && seen.node.is_server() {
-            return self.follow_clients(seen);
+            return self.follow_clients(seen, cluster);
         }
         match self.judge(seen, cluster) {
             Err(violation) if !self.counted.has(violation.rule) => {
