@@ -19,6 +19,8 @@ mod membership;
 mod monotonic_terms;
 mod owed;
 mod progress;
+#[cfg(test)]
+mod progress_tests;
 mod rule;
 mod settlement;
 mod terrain;

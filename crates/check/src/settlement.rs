@@ -165,7 +165,7 @@ impl Settlement {
         self.missing(rules, servers, |a, b| cluster.connected(a, b), service)
     }
 
-    fn missing(
+    pub(crate) fn missing(
         &self,
         rules: &RaftRules,
         servers: impl Iterator<Item = NodeId>,
@@ -191,12 +191,16 @@ impl Settlement {
         }
         let is_in = |set: u16| set & 1 << leader.position() != 0;
         if is_in(service.transferring) {
-            let message = format!("{leader} leads, and does not come to an end with handing over");
+            let term = rules.standing(leader).term;
+            let message =
+                format!("{leader} leads term {term}, and does not come to an end with handing over");
             return waiting(TRANSFER_ENDED, message, Some(leader), None);
         }
         if is_in(service.declining) {
-            let message =
-                format!("{leader} has committed and applied all of its entries, and has no room for another");
+            let (term, last) = (rules.standing(leader).term, rules.log_standing(leader).last_index);
+            let message = format!(
+                "{leader} leads term {term}, has committed and applied all of its {last} entries, and has no room for another"
+            );
             return waiting(PROPOSALS_ACCEPTED, message, Some(leader), None);
         }
         if let Some(client) = service.unanswered {
@@ -282,7 +286,7 @@ mod tests {
     }
 
     /// What is missing where `n3` is cut off.
-    fn missing(settlement: &Settlement, run: &Run, service: &Service) -> Option<&'static str> {
+    pub(crate) fn missing(settlement: &Settlement, run: &Run, service: &Service) -> Option<&'static str> {
         let connected = |a, b| a != N3 && b != N3;
         match settlement.missing(&run.rules, [N1, N2, N3].into_iter(), connected, service) {
             Progress::Done => None,
