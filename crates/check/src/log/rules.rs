@@ -27,10 +27,12 @@ use super::membership_steps::MembershipSteps;
 use super::message_terms::MessageTerms;
 use super::one_change_at_a_time::OneChangeAtATime;
 use super::peer_refused::PeerRefused;
+use super::pre_vote_keeps_term::PreVoteKeepsTerm;
 use super::responses_durable::ResponsesDurable;
 use super::rule::{LogRule, Speaker, SpeechRule};
 use super::shadow::Shadow;
 use super::state_machine_safety::StateMachineSafety;
+use super::transfer_ordered::TransferOrdered;
 use super::vote_kept::VoteKept;
 use crate::change::{Bits, Change, Grant, Standing};
 use crate::election_safety::ElectionSafety;
@@ -90,6 +92,7 @@ speech_rules! {
     ResponsesDurable,
     AcknowledgementsDurable,
     MessageTerms,
+    TransferOrdered,
 }
 
 /// Declares the rules over logs in the order in which they look.
@@ -126,6 +129,7 @@ macro_rules! log_rules {
 
 log_rules! {
     vote_kept: VoteKept,
+    pre_vote_keeps_term: PreVoteKeepsTerm,
     durable_log_kept: DurableLogKept,
     log_terms: LogTerms,
     leader_append_only: LeaderAppendOnly,
@@ -270,8 +274,9 @@ impl RaftRules {
     ) -> Result<(), Violation> {
         let (standing, after) = (Standing::of(view), LogStanding::of(view));
         let shadow = &mut self.books.nodes[node.position()];
-        let speaker = Speaker {
+        let mut speaker = Speaker {
             node,
+            was_ordered: false,
             term: standing.term,
             durable_term: standing.durable_term,
             durable_vote: view.durable_vote(),
@@ -281,8 +286,13 @@ impl RaftRules {
         self.grants.clear();
         self.broken.clear();
         for said in spoken {
-            if let Spoken::Grant { to, term } = said {
-                self.grants.push(Grant { term, candidate: to });
+            match said {
+                Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
+                Spoken::Order { to, term } => self.books.orders.remember(term, to),
+                Spoken::Campaign { term, takes_over: true } => {
+                    speaker.was_ordered = self.books.orders.has(term.saturating_sub(1), node);
+                }
+                _ => {}
             }
             hear(self.blind, said, &speaker, &mut self.broken);
         }
@@ -403,7 +413,8 @@ impl RaftRules {
                 Spoken::AppendResponse { index, .. } => {
                     shadow.durable_before = shadow.durable_before.max(index);
                 }
-                Spoken::Refusal { .. } | Spoken::Other { .. } => {}
+                Spoken::Order { to, term } => self.books.orders.remember(term, to),
+                Spoken::Refusal { .. } | Spoken::Campaign { .. } | Spoken::Other { .. } => {}
             }
         }
         self.log.vote_kept.remember(node, &self.grants);

@@ -193,6 +193,10 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
         }
         MessageKind::VoteResponse | MessageKind::AppendResponse => Spoken::Refusal { term },
         MessageKind::PreVoteResponse if message.reject => Spoken::Refusal { term },
+        MessageKind::TimeoutNow => {
+            Spoken::Order { to: server(message.to).expect("leaders order members"), term }
+        }
+        MessageKind::Vote => Spoken::Campaign { term, takes_over: message.transfer },
         MessageKind::PreVote | MessageKind::PreVoteResponse => Spoken::Other { term, is_pre_vote: true },
         _ => Spoken::Other { term, is_pre_vote: false },
     }
@@ -357,7 +361,9 @@ mod tests {
         for kind in [MessageKind::PreVote, MessageKind::PreVoteResponse] {
             assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: true }, "{kind:?}");
         }
-        for kind in [MessageKind::Append, MessageKind::Heartbeat, MessageKind::Vote] {
+        assert_eq!(said(MessageKind::TimeoutNow, false), Spoken::Order { to, term });
+        assert_eq!(said(MessageKind::Vote, false), Spoken::Campaign { term, takes_over: false });
+        for kind in [MessageKind::Append, MessageKind::Heartbeat] {
             assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: false }, "{kind:?}");
         }
     }
