@@ -1,6 +1,8 @@
 //! Each rule over progress has a run that breaks it: whoever adds a rule without one, or blinds one, is told here.
 
 use crate::calm::Witness;
+use crate::client::ClientRules;
+use crate::log::RaftRules;
 use crate::log::testing::{N1, N2, Run};
 use crate::log_view::Stimulus;
 use crate::membership::Membership;
@@ -177,4 +179,18 @@ fn every_message_about_progress_says_who_lacks_what() {
         text += &format!("{name}\n  claim    {}\n  message  {}\n", violation.claim, violation.message);
     }
     insta::assert_snapshot!("progress", text);
+}
+
+/// The table of invariants names every rule there is, and no other.
+#[test]
+fn the_table_of_invariants_is_about_the_rules_there_are() {
+    let table = include_str!("../INVARIANTS.md");
+    let rules = RaftRules::rules().into_iter().chain(ClientRules::rules()).chain(PROGRESS_RULES);
+    let rules: Vec<&str> = rules.map(|(name, _)| name).collect();
+    for name in &rules {
+        assert!(table.contains(&format!("`{name}`")), "{name} is not in the table");
+    }
+    for name in table.split('`').skip(1).step_by(2).filter(|name| !name.contains('.')) {
+        assert!(rules.contains(&name) || name == "linearizable", "there is no rule `{name}`");
+    }
 }
