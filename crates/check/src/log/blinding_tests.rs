@@ -3,12 +3,12 @@
 use super::rules::RaftRules;
 use super::testing::{Going, N1, N2, N3, Run};
 use super::{
-    abstract_step, acknowledgements_durable, campaign_configured, commit_monotonic, commit_own_term,
-    commit_within_log, committed_agree, committed_kept, committed_on_quorum, durable_log_kept,
-    elected_by_quorum, grants_durable, leader_append_only, leader_completeness, leader_longest, leader_named,
-    log_matching, log_terms, match_truth, matches_grow, membership_agreed, membership_steps, message_terms,
-    one_change_at_a_time, peer_refused, pre_vote_keeps_term, responses_durable, state_machine_safety,
-    transfer_ordered, vote_kept,
+    abstract_step, acknowledgements_durable, campaign_configured, candidates_vote, commit_monotonic,
+    commit_own_term, commit_within_log, committed_agree, committed_kept, committed_on_quorum,
+    durable_log_kept, elected_by_quorum, grants_durable, leader_append_only, leader_completeness,
+    leader_longest, leader_named, log_matching, log_terms, match_truth, matches_grow, membership_agreed,
+    membership_steps, message_terms, one_change_at_a_time, peer_refused, pre_vote_keeps_term,
+    responses_durable, state_machine_safety, transfer_ordered, vote_kept,
 };
 use crate::log_view::Spoken;
 use whitewater_sim::Role;
@@ -66,6 +66,7 @@ const RUNS: &[(&str, Violating)] = &[
     ("membership-steps", membership_steps::tests::violating),
     ("one-change-at-a-time", one_change_at_a_time::tests::violating),
     ("campaign-configured", campaign_configured::tests::violating),
+    ("candidates-vote", candidates_vote::tests::violating),
     ("elected-by-quorum", elected_by_quorum::tests::violating),
     ("committed-on-quorum", committed_on_quorum::tests::violating),
     ("peer-refused", peer_refused::tests::violating),

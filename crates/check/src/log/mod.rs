@@ -4,6 +4,7 @@ mod abstract_step;
 mod acknowledgements_durable;
 mod books;
 mod campaign_configured;
+mod candidates_vote;
 mod change;
 mod chronicle;
 mod commit_monotonic;

@@ -4,6 +4,7 @@ use super::abstract_step::AbstractStep;
 use super::acknowledgements_durable::AcknowledgementsDurable;
 use super::books::Books;
 use super::campaign_configured::CampaignConfigured;
+use super::candidates_vote::CandidatesVote;
 use super::change::{LogChange, LogStanding};
 use super::commit_monotonic::CommitMonotonic;
 use super::commit_own_term::CommitOwnTerm;
@@ -149,6 +150,7 @@ log_rules! {
     membership_steps: MembershipSteps,
     one_change_at_a_time: OneChangeAtATime,
     campaign_configured: CampaignConfigured,
+    candidates_vote: CandidatesVote,
     elected_by_quorum: ElectedByQuorum,
     committed_on_quorum: CommittedOnQuorum,
     peer_refused: PeerRefused,
