@@ -41,7 +41,7 @@ pub struct KvMonitor {
     excuses: bool,
     /// Whether only what clients see counts.
     clients_only: bool,
-    /// A rule that does not count was broken: from then on nobody looks inside of servers.
+    /// Nobody looks inside of servers: nothing is to be checked, or a rule that does not count was broken.
     is_blind: bool,
 }
 
@@ -76,7 +76,7 @@ impl KvMonitor {
         match watch {
             Watch::All => Ok(()),
             Watch::None => {
-                self.waived = true;
+                (self.waived, self.is_blind) = (true, true);
                 Ok(())
             }
             Watch::AllBut(rule) => self.rules.blind(rule).or_else(|_| self.clients.rules.blind(rule)),

@@ -199,7 +199,7 @@ impl Record {
 }
 
 fn symbol(history: &mut History, text: &Text) -> Symbol {
-    history.symbols.of(&text.to_string())
+    history.symbols.of(&String::from_utf8_lossy(text.bytes()))
 }
 
 #[cfg(test)]
