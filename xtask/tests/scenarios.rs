@@ -82,6 +82,7 @@ scenarios! {
         own_term_only,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         any_term;
+    full_disks_still_answer: core_waits, thread_waits;
     half_is_no_majority:
         majority,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]

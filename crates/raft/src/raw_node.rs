@@ -18,6 +18,8 @@ use std::ops::Range;
 struct Owed {
     /// A Ready was taken and not dealt with.
     outstanding: bool,
+    /// It has a term or a vote that is not durable before it is dealt with.
+    begins_a_term: bool,
     /// Promises to this node itself.
     to_self: Vec<Message>,
     /// The term, the last entry and the snapshot that are durable then.
@@ -163,7 +165,7 @@ impl<S: Storage> RawNode<S> {
         if self.raft.config.async_storage_writes {
             self.raft.add_storage_work(ready);
         } else {
-            self.owe(ready);
+            self.owe(ready, begins_a_term);
         }
         let log = &mut self.raft.log;
         log.unstable.accept();
@@ -178,8 +180,9 @@ impl<S: Storage> RawNode<S> {
     }
 
     /// Notes what the core has to be told once the Ready is dealt with.
-    fn owe(&mut self, ready: &mut Ready) {
+    fn owe(&mut self, ready: &mut Ready, begins_a_term: bool) {
         self.owed.outstanding = true;
+        self.owed.begins_a_term = begins_a_term;
         for message in self.raft.outbox.after_append.drain(..) {
             if message.to == self.raft.id {
                 self.owed.to_self.push(message);
@@ -191,6 +194,45 @@ impl<S: Storage> RawNode<S> {
             let snapshot = ready.snapshot.as_ref().map(|snapshot| snapshot.index);
             self.owed.appended = Some((self.raft.term, self.raft.unstable_end(), snapshot));
         }
+    }
+
+    /// Whether the owner may go on while its storage refuses the last Ready: a full disk stops writes, not reads.
+    ///
+    /// If so, what in that Ready needs no storage may be done at once, in its order: messages that promise nothing,
+    /// committed entries, reads; then what [`ready_without_storage_into`](RawNode::ready_without_storage_into) gives. It is
+    /// not so while a term, a vote or a snapshot is among what is not durable.
+    ///
+    /// Never with [`Config::async_storage_writes`], where the core does not wait.
+    pub fn may_go_on_without_storage(&self) -> bool {
+        let now = self.raft.hard_state();
+        let term_waits = (now.term, now.vote) != (self.hard_state.term, self.hard_state.vote);
+        let waits = self.owed.begins_a_term || term_waits || self.raft.log.unstable.snapshot.is_some();
+        self.owed.outstanding && !waits
+    }
+
+    /// What can be done besides while the storage refuses the last Ready, if [it may be](RawNode::may_go_on_without_storage).
+    ///
+    /// A leader whose disk is full goes on being heard and confirming reads, and applies what a majority without it has
+    /// made durable. Nothing in `ready` is to be stored, and it is not to be reported: [`advance`](RawNode::advance) is for
+    /// the Ready before it, which still has to be stored. The result says whether there was anything.
+    pub fn ready_without_storage_into(&mut self, ready: &mut Ready) -> bool {
+        ready.clear();
+        if !self.may_go_on_without_storage() {
+            return false;
+        }
+        let raft = &mut self.raft;
+        std::mem::swap(&mut ready.read_states, &mut raft.read_states);
+        std::mem::swap(&mut ready.messages, &mut raft.outbox.immediate);
+        ready.immediate_count = ready.messages.len();
+        raft.log.next_committed_into(true, &mut ready.committed_entries);
+        if let Some(last) = ready.committed_entries.last() {
+            let size_bytes = encoded_size_bytes(&ready.committed_entries);
+            let payload_bytes = payload_size_bytes(&ready.committed_entries);
+            raft.log.accept_applying(last.index, size_bytes, true);
+            let (_, before, payload_before) = self.owed.applied.unwrap_or_default();
+            self.owed.applied = Some((last.index, before + size_bytes, payload_before + payload_bytes));
+        }
+        !(ready.read_states.is_empty() && ready.messages.is_empty() && ready.committed_entries.is_empty())
     }
 
     /// Says that the last Ready was dealt with. The next one may follow at once.

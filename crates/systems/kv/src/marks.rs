@@ -38,6 +38,8 @@ marks! {
     STARTED_FROM_SNAPSHOT = "started-from-snapshot",
     /// The disk refused a write, which is tried again.
     WRITE_REFUSED = "write-refused-by-disk",
+    /// A server whose disk took nothing did what needs no disk.
+    WENT_ON_WITHOUT_DISK = "went-on-without-disk",
     /// A server found damaged what was durable.
     DAMAGED = "log-found-damaged",
     /// A server whose log was damaged has it back from its peers.

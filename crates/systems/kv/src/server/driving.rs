@@ -1,5 +1,6 @@
 //! Doing what the core wants done: write, send, apply, answer, in the order that keeps promises.
 
+use super::storing::Writing;
 use super::{Hands, Server};
 use crate::marks;
 use whitewater_raft::{ReadState, Ready, Role};
@@ -17,6 +18,9 @@ impl Server {
                 self.carry_out(ready, fx);
             }
         }
+        if self.writing == Writing::Disk && !self.has_threads() && !self.halted {
+            self.go_on_without_disk(fx);
+        }
         if self.is_writing() && !self.halted {
             // What came in meanwhile is in the core's log, though not in a Ready yet.
             self.follow_log(fx);
@@ -27,6 +31,37 @@ impl Server {
                 "nobody wins an election of a term that is not on its disk"
             );
         }
+    }
+
+    /// Does what needs no disk while the disk takes nothing: a full disk stops writes, not reads.
+    fn go_on_without_disk(&mut self, fx: &mut Hands<'_>) {
+        if !self.core.may_go_on_without_storage() {
+            return;
+        }
+        if let Some(mut refused) = self.ready.take() {
+            self.apply_and_read(&mut refused, fx);
+            self.ready = Some(refused);
+        }
+        let mut ready = Ready::default();
+        while self.core.ready_without_storage_into(&mut ready) {
+            fx.mark(marks::WENT_ON_WITHOUT_DISK);
+            self.follow_log(fx);
+            for message in ready.messages.drain(..) {
+                self.send(message, fx);
+            }
+            self.apply_and_read(&mut ready, fx);
+        }
+    }
+
+    /// Applies what is committed, and serves reads.
+    fn apply_and_read(&mut self, ready: &mut Ready, fx: &mut Hands<'_>) {
+        for entry in ready.committed_entries.drain(..) {
+            self.apply(&entry, fx);
+        }
+        for read in ready.read_states.drain(..) {
+            self.note_read(&read, fx);
+        }
+        self.serve_reads(fx);
     }
 
     /// Memory for the next Ready.
@@ -81,13 +116,7 @@ impl Server {
         for message in ready.messages.drain(..) {
             self.send(message, fx);
         }
-        for entry in &ready.committed_entries {
-            self.apply(entry, fx);
-        }
-        for read in ready.read_states.drain(..) {
-            self.note_read(&read, fx);
-        }
-        self.serve_reads(fx);
+        self.apply_and_read(&mut ready, fx);
         self.core.advance();
         self.ready = Some(ready);
         self.snapshot_if_due(fx);

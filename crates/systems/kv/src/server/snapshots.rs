@@ -33,7 +33,8 @@ impl Server {
     /// Makes a snapshot of what is applied, unless there is nothing new or one is being made.
     pub(super) fn snapshot_now(&mut self, fx: &mut Hands<'_>) {
         let log = self.core.storage();
-        if log.is_saving() || self.applied <= log.snapshot_index() {
+        // While the disk takes nothing, more may be applied than is in the log.
+        if log.is_saving() || self.applied <= log.snapshot_index() || self.applied > self.durable {
             return;
         }
         let index = self.applied;
