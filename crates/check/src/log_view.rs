@@ -106,6 +106,20 @@ pub enum Spoken {
         /// The index it acknowledges.
         index: u64,
     },
+    /// A leader tells a node to stand for election at once.
+    Order {
+        /// The node.
+        to: NodeId,
+        /// The term of the leader.
+        term: u64,
+    },
+    /// A request for a vote, not for a pre-vote.
+    Campaign {
+        /// The term of the election.
+        term: u64,
+        /// Whether it is to be heard in spite of a leader, because the leader wants it.
+        takes_over: bool,
+    },
     /// Any other message.
     Other {
         /// The term the message carries, 0 if it carries none.
@@ -123,6 +137,8 @@ impl Spoken {
             Spoken::Grant { term, .. }
             | Spoken::Refusal { term }
             | Spoken::AppendResponse { term, .. }
+            | Spoken::Order { term, .. }
+            | Spoken::Campaign { term, .. }
             | Spoken::Other { term, .. } => term,
         }
     }

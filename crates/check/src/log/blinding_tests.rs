@@ -7,7 +7,8 @@ use super::{
     committed_agree, committed_kept, committed_on_quorum, durable_log_kept, elected_by_quorum,
     grants_durable, leader_append_only, leader_completeness, leader_longest, leader_named, log_matching,
     log_terms, match_truth, matches_grow, membership_agreed, membership_steps, message_terms,
-    one_change_at_a_time, peer_refused, responses_durable, state_machine_safety, vote_kept,
+    one_change_at_a_time, peer_refused, pre_vote_keeps_term, responses_durable, state_machine_safety,
+    transfer_ordered, vote_kept,
 };
 use crate::log_view::Spoken;
 use whitewater_sim::Role;
@@ -43,7 +44,9 @@ const RUNS: &[(&str, Violating)] = &[
     ("responses-durable", responses_durable::tests::violating),
     ("acknowledgements-durable", acknowledgements_durable::tests::violating),
     ("message-terms", message_terms::tests::violating),
+    ("transfer-ordered", transfer_ordered::tests::violating),
     ("vote-kept", vote_kept::tests::violating),
+    ("pre-vote-keeps-term", pre_vote_keeps_term::tests::violating),
     ("durable-log-kept", durable_log_kept::tests::violating),
     ("log-terms", log_terms::tests::violating),
     ("leader-append-only", leader_append_only::tests::violating),

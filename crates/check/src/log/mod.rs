@@ -28,11 +28,13 @@ mod membership_steps;
 mod message_terms;
 mod one_change_at_a_time;
 mod peer_refused;
+mod pre_vote_keeps_term;
 mod responses_durable;
 mod rule;
 mod rules;
 mod shadow;
 mod state_machine_safety;
+mod transfer_ordered;
 mod vote_kept;
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub(crate) struct Speaker {
     pub(crate) durable_term: u64,
     pub(crate) durable_vote: Option<NodeId>,
     pub(crate) durable_index: u64,
+    /// Where it asks for votes as if it was told to take over: whether it was.
+    pub(crate) was_ordered: bool,
     /// Whether nothing is claimed about what is durable.
     pub(crate) forgiven: bool,
 }

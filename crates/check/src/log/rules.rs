@@ -26,10 +26,12 @@ use super::membership_steps::MembershipSteps;
 use super::message_terms::MessageTerms;
 use super::one_change_at_a_time::OneChangeAtATime;
 use super::peer_refused::PeerRefused;
+use super::pre_vote_keeps_term::PreVoteKeepsTerm;
 use super::responses_durable::ResponsesDurable;
 use super::rule::{LogRule, Speaker, SpeechRule};
 use super::shadow::Shadow;
 use super::state_machine_safety::StateMachineSafety;
+use super::transfer_ordered::TransferOrdered;
 use super::vote_kept::VoteKept;
 use crate::change::{Bits, Change, Grant, Standing};
 use crate::election_safety::ElectionSafety;
@@ -64,7 +66,7 @@ macro_rules! speech_rules {
         const SPEECH_RULES: &[Description] = &[$(Description::of_speech::<$rule>(),)*];
 
         #[inline]
-        fn hear(blind: u32, said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
+        fn hear(blind: u64, said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
             let mut bit = FIRST_SPEECH_RULE;
             $(
                 if blind & bit == 0 {
@@ -83,6 +85,7 @@ speech_rules! {
     ResponsesDurable,
     AcknowledgementsDurable,
     MessageTerms,
+    TransferOrdered,
 }
 
 /// Declares the rules over logs in the order in which they look.
@@ -97,7 +100,7 @@ macro_rules! log_rules {
 
         impl LogRules {
             #[inline]
-            fn wake(&mut self, blind: u32, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
+            fn wake(&mut self, blind: u64, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
                 let mut bit = FIRST_LOG_RULE;
                 $(
                     if change.bits.meets(<$rule>::WAKES_ON) && blind & bit == 0 {
@@ -114,6 +117,7 @@ macro_rules! log_rules {
 
 log_rules! {
     vote_kept: VoteKept,
+    pre_vote_keeps_term: PreVoteKeepsTerm,
     durable_log_kept: DurableLogKept,
     log_terms: LogTerms,
     leader_append_only: LeaderAppendOnly,
@@ -138,8 +142,8 @@ log_rules! {
     peer_refused: PeerRefused,
 }
 
-const FIRST_SPEECH_RULE: u32 = 1 << 3;
-const FIRST_LOG_RULE: u32 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
+const FIRST_SPEECH_RULE: u64 = 1 << 3;
+const FIRST_LOG_RULE: u64 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
 
 /// What a rule says of itself.
 #[derive(Clone, Copy)]
@@ -181,7 +185,7 @@ pub struct RaftRules {
     pub(super) election: ElectionRules,
     pub(super) log: LogRules,
     /// Rules that are switched off, a bit each.
-    blind: u32,
+    blind: u64,
     /// Votes sent in this step.
     grants: Vec<Grant>,
 }
@@ -224,6 +228,15 @@ impl RaftRules {
         Ok(())
     }
 
+    /// Switches every rule off but this one; all of them if it is none of these.
+    pub fn blind_all_but(&mut self, name: &str) {
+        for (rule, _) in RaftRules::rules() {
+            if rule != name {
+                self.blind(rule).expect("it is one of them");
+            }
+        }
+    }
+
     /// Looks at a server after a step. `spoken` are the messages it sent to others in the step.
     ///
     /// # Errors
@@ -238,8 +251,9 @@ impl RaftRules {
     ) -> Result<(), Violation> {
         let (standing, after) = (Standing::of(view), LogStanding::of(view));
         let shadow = &mut self.books.nodes[node.position()];
-        let speaker = Speaker {
+        let mut speaker = Speaker {
             node,
+            was_ordered: false,
             term: standing.term,
             durable_term: standing.durable_term,
             durable_vote: view.durable_vote(),
@@ -248,8 +262,13 @@ impl RaftRules {
         };
         self.grants.clear();
         for said in spoken {
-            if let Spoken::Grant { to, term } = said {
-                self.grants.push(Grant { term, candidate: to });
+            match said {
+                Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
+                Spoken::Order { to, term } => self.books.orders.remember(term, to),
+                Spoken::Campaign { term, takes_over: true } => {
+                    speaker.was_ordered = self.books.orders.has(term.saturating_sub(1), node);
+                }
+                _ => {}
             }
             hear(self.blind, said, &speaker)?;
         }
@@ -353,7 +372,8 @@ impl RaftRules {
                 Spoken::AppendResponse { index, .. } => {
                     shadow.durable_before = shadow.durable_before.max(index);
                 }
-                Spoken::Refusal { .. } | Spoken::Other { .. } => {}
+                Spoken::Order { to, term } => self.books.orders.remember(term, to),
+                Spoken::Refusal { .. } | Spoken::Campaign { .. } | Spoken::Other { .. } => {}
             }
         }
         self.log.vote_kept.remember(node, &self.grants);

@@ -2,9 +2,11 @@
 
 mod bug;
 mod kept;
+mod matrix;
 mod search;
 mod table;
 mod tell;
+mod watchers;
 
 use crate::amount::{parse_count, parse_jobs};
 use crate::given::FormatTyped;
@@ -19,6 +21,9 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use tell::Result as Found;
 use whitewater_plan::parse_seed;
+
+/// In so many failures of a bug all rules are asked whether they see it, if a matrix is wanted.
+const WATCHERS: u32 = 5;
 
 /// Plants each bug by itself and measures how much search finds it; ends with 1 if one is not found.
 ///
@@ -64,6 +69,12 @@ pub(crate) struct Typed {
     /// Write the results of this and earlier searches into this file as a table.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// In so many failures of each bug let every rule watch alone, and keep which of them see it.
+    #[arg(long, value_name = "N", conflicts_with = "clients_only")]
+    watchers: Option<u32>,
+    /// Write which rules see which bug into this file, from this and earlier searches; `--watchers` is 5 unless given.
+    #[arg(long, value_name = "FILE", conflicts_with = "clients_only")]
+    matrix: Option<PathBuf>,
     /// Bugs at once; as many as there are cores unless given. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = parse_jobs, env = "WHITEWATER_JOBS")]
     jobs: Option<usize>,
@@ -71,7 +82,24 @@ pub(crate) struct Typed {
     pub(crate) format: FormatTyped,
 }
 
-/// Does what was typed, in a build that has bugs.
+impl Typed {
+    /// Whether it takes a build with the named bugs: each patch gets a build of its own.
+    pub(crate) fn needs_bugs(&self) -> bool {
+        !self.patches
+    }
+
+    fn budget(&self) -> Budget {
+        let watchers = self.watchers.unwrap_or(if self.matrix.is_some() { WATCHERS } else { 0 });
+        Budget {
+            deliveries: self.deliveries,
+            core_seconds: self.core_seconds,
+            hits: self.hits,
+            watched: watchers,
+        }
+    }
+}
+
+/// Does what was typed.
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let root = rebuild::project_folder();
     let bugs = chosen(typed, bug::all(&root, systems)?)?;
@@ -117,6 +145,9 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     if let Some(file) = &typed.table {
         table::write(file, &bug::all(&root, systems)?, &kept)?;
     }
+    if let Some(file) = &typed.matrix {
+        matrix::write(file, &bug::all(&root, systems)?, systems, &kept)?;
+    }
     let unexplained = |found: &Found| found.hits == 0 && found.survives.is_none();
     Ok(if found.iter().any(unexplained) { Exit::Found } else { Exit::Clean })
 }
@@ -148,7 +179,7 @@ fn measure(
     screen: &Screen,
     interrupted: &std::sync::atomic::AtomicBool,
 ) -> anyhow::Result<Option<Found>> {
-    let budget = Budget { deliveries: typed.deliveries, core_seconds: typed.core_seconds, hits: typed.hits };
+    let budget = typed.budget();
     let foreign = bug.patch.as_ref().filter(|_| !bug.is_here(systems));
     let Some(patch) = foreign else {
         if typed.build_only {
@@ -164,7 +195,7 @@ fn measure(
         screen.print(&format!("{:<9} builds, in {took:.1} s", bug.id));
         return Ok(None);
     }
-    let mut found = search::elsewhere(&program, bug, typed)?;
+    let mut found = search::elsewhere(&program, bug, typed, &budget)?;
     found.build_seconds = Some(took);
     Ok(Some(found))
 }

@@ -2,6 +2,7 @@
 
 use super::bug::Bug;
 use super::search::{Gap, Stream, restrictions};
+use super::watchers::Fired;
 use crate::Screen;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,6 +37,9 @@ pub(super) struct Result {
     pub(super) survives: Option<String>,
     /// How long it took to build the program with the bug in it, if it has one of its own.
     pub(super) build_seconds: Option<f64>,
+    /// Of some failures: every rule that is broken in it, the first one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) watched: Vec<Vec<Fired>>,
 }
 
 impl Result {
@@ -66,6 +70,7 @@ impl Result {
             clients_only,
             survives: bug.survives.clone(),
             build_seconds: None,
+            watched: stream.watched.clone(),
         }
     }
 
@@ -151,7 +156,7 @@ mod tests {
     fn stream(gaps: &[u64]) -> Stream {
         let gap = |&deliveries: &u64| Gap { deliveries, runs: 3, core: Some(Duration::from_millis(1_500)) };
         let hits = gaps.iter().map(|gap_of| Hit { seed: 42, rule: "vote-once", gap: gap(gap_of) });
-        Stream { hits: hits.collect(), rest: gap(&100) }
+        Stream { hits: hits.collect(), rest: gap(&100), watched: Vec::new() }
     }
 
     #[test]

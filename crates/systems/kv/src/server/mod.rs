@@ -225,7 +225,7 @@ impl Server {
         if self.core.installing_snapshot().is_none() {
             self.commit_before = self.core.commit_index();
         }
-        let ticks = self.ticking.count(now);
+        let ticks = self.ticking.count(now, self.waits_for_disk());
         if ticks > 0 && !self.only_follows() {
             self.core.tick_by(ticks);
         }
