@@ -1,8 +1,10 @@
 //! Rules over the logs of a Raft, and the composite that shadows every node and wakes them.
 
+mod abstract_step;
 mod acknowledgements_durable;
 mod books;
 mod campaign_configured;
+mod candidates_vote;
 mod change;
 mod chronicle;
 mod commit_monotonic;

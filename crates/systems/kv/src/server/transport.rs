@@ -80,6 +80,7 @@ impl Server {
             fx.mark(marks::STEPPED_WHILE_WRITING);
         }
         let kind = message.kind;
+        self.taken = Some((kind, message.term));
         if let Some(snapshot) = message.snapshot() {
             self.acknowledge_snapshot(from, snapshot.index, fx);
         }
