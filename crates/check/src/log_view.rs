@@ -20,6 +20,10 @@ pub trait LogView {
     fn memory_last_index(&self) -> u64 {
         self.last_index()
     }
+    /// Whether the log it shows is the one it acts by, and no snapshot waits to take the place of that.
+    fn is_whole(&self) -> bool {
+        self.memory_last_index() == self.last_index()
+    }
     /// Index up to which the node knows entries to be committed, at most [`LogView::memory_last_index`].
     fn commit(&self) -> u64;
     /// Index up to which the node has applied entries.

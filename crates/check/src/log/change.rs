@@ -95,4 +95,6 @@ pub(crate) struct LogChange<'a> {
     pub(crate) changes: &'a [u64],
     /// The last refusal, if one is new.
     pub(crate) refusal: Option<Refusal>,
+    /// See [`LogView::is_whole`]; asked only where a vote or role changed.
+    pub(crate) is_whole: bool,
 }

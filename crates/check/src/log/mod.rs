@@ -1,5 +1,6 @@
 //! Rules over the logs of a Raft, and the composite that shadows every node and wakes them.
 
+mod abstract_step;
 mod acknowledgements_durable;
 mod books;
 mod campaign_configured;

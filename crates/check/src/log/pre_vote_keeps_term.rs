@@ -23,7 +23,9 @@ impl LogRule for PreVoteKeepsTerm {
         if is.role != Role::PreCandidate || change.bits.meets(Bits::BOOT) {
             return Ok(());
         }
-        if (was.term, was.vote) == (is.term, is.vote) {
+        // Before it hears of anything, time passes: whoever asks may have its vote in the same step.
+        let chose_itself = is.vote != was.vote && is.vote == Some(node);
+        if was.term == is.term && !chose_itself {
             return Ok(());
         }
         let message = format!(
@@ -40,7 +42,7 @@ impl LogRule for PreVoteKeepsTerm {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::log::testing::{Going, N1, Run, broken};
+    use crate::log::testing::{Going, N1, N2, Run, broken};
 
     pub(in crate::log) fn violating(run: &mut Run) -> Going {
         run.step(N1, |n| n.enter(1, Role::Follower))?;
@@ -50,6 +52,20 @@ pub(super) mod tests {
     #[test]
     fn a_pre_election_that_raises_the_term_is_found() {
         assert_eq!(broken(violating), Some(PreVoteKeepsTerm::NAME));
+    }
+
+    #[test]
+    fn whoever_asks_may_have_the_vote_of_the_server_that_asks_as_well_and_not_its_own() {
+        let chooses = |candidate| {
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.role = Role::PreCandidate;
+                    n.choose(candidate);
+                })
+            })
+        };
+        assert_eq!(chooses(N2), None);
+        assert_eq!(chooses(N1), Some(PreVoteKeepsTerm::NAME));
     }
 
     #[test]

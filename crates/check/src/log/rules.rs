@@ -1,5 +1,6 @@
 //! The rules over a Raft with a log, as one: shadows every node, makes one change per event, wakes what it concerns.
 
+use super::abstract_step::AbstractStep;
 use super::acknowledgements_durable::AcknowledgementsDurable;
 use super::books::Books;
 use super::campaign_configured::CampaignConfigured;
@@ -61,22 +62,28 @@ impl ElectionRules {
     }
 }
 
+#[inline]
+fn note(result: Result<(), Violation>, broken: &mut Vec<Violation>) {
+    if let Err(violation) = result {
+        broken.push(violation);
+    }
+}
+
 /// Declares the rules over what nodes say, in the order in which they hear.
 macro_rules! speech_rules {
     ($($rule:ty,)*) => {
         const SPEECH_RULES: &[Description] = &[$(Description::of_speech::<$rule>(),)*];
 
         #[inline]
-        fn hear(blind: u64, said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
+        fn hear(blind: u64, said: Spoken, speaker: &Speaker, broken: &mut Vec<Violation>) {
             let mut bit = FIRST_SPEECH_RULE;
             $(
                 if blind & bit == 0 {
-                    <$rule>::hear(said, speaker)?;
+                    note(<$rule>::hear(said, speaker), broken);
                 }
                 bit <<= 1;
             )*
             assert_eq!(bit, FIRST_LOG_RULE, "each rule has a bit of its own");
-            Ok(())
         }
     };
 }
@@ -101,16 +108,21 @@ macro_rules! log_rules {
 
         impl LogRules {
             #[inline]
-            fn wake(&mut self, blind: u64, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
+            fn wake(
+                &mut self,
+                blind: u64,
+                change: &LogChange<'_>,
+                books: &Books,
+                broken: &mut Vec<Violation>,
+            ) {
                 let mut bit = FIRST_LOG_RULE;
                 $(
                     if change.bits.meets(<$rule>::WAKES_ON) && blind & bit == 0 {
-                        self.$field.observe(change, books)?;
+                        note(self.$field.observe(change, books), broken);
                     }
                     bit <<= 1;
                 )*
                 assert_ne!(bit, 0, "each rule has a bit of its own");
-                Ok(())
             }
         }
     };
@@ -142,6 +154,7 @@ log_rules! {
     elected_by_quorum: ElectedByQuorum,
     committed_on_quorum: CommittedOnQuorum,
     peer_refused: PeerRefused,
+    abstract_step: AbstractStep,
 }
 
 const FIRST_SPEECH_RULE: u64 = 1 << 3;
@@ -190,6 +203,8 @@ pub struct RaftRules {
     blind: u64,
     /// Votes sent in this step.
     grants: Vec<Grant>,
+    /// What is broken in this step.
+    broken: Vec<Violation>,
 }
 
 impl RaftRules {
@@ -203,6 +218,7 @@ impl RaftRules {
             log: LogRules::default(),
             blind: 0,
             grants: Vec::new(),
+            broken: Vec::new(),
         }
     }
 
@@ -230,6 +246,11 @@ impl RaftRules {
         Ok(())
     }
 
+    /// Names of all rules that the last step breaks, the one it is reported under first.
+    pub fn broken(&self) -> Vec<&'static str> {
+        self.broken.iter().map(|violation| violation.rule).collect()
+    }
+
     /// Switches every rule off but this one; all of them if it is none of these.
     pub fn blind_all_but(&mut self, name: &str) {
         for (rule, _) in RaftRules::rules() {
@@ -242,7 +263,9 @@ impl RaftRules {
     /// Looks at a server after a step. `spoken` are the messages it sent to others in the step.
     ///
     /// # Errors
-    /// The rule that is broken.
+    /// The rule that is broken; of several the first in the order of [`RaftRules::rules`], which goes from causes to what
+    /// comes of them: what is promised, votes, terms, logs, commits, applied states. All of them have looked, and the step is
+    /// in the books, so that a run may go on.
     #[inline]
     pub fn observe<V: RaftView + ?Sized>(
         &mut self,
@@ -263,6 +286,7 @@ impl RaftRules {
             forgiven: shadow.forgiven,
         };
         self.grants.clear();
+        self.broken.clear();
         for said in spoken {
             match said {
                 Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
@@ -272,7 +296,7 @@ impl RaftRules {
                 }
                 _ => {}
             }
-            hear(self.blind, said, &speaker)?;
+            hear(self.blind, said, &speaker, &mut self.broken);
         }
         if !self.grants.is_empty() {
             self.books.ballots.remember(node, &self.grants);
@@ -280,10 +304,22 @@ impl RaftRules {
         let was = self.books.elections.of(node);
         let matched = follow_matches(shadow, self.servers, node, stimulus, view, (was, standing));
         let same = standing == was && after == shadow.standing;
-        if same && matched == 0 && self.grants.is_empty() && stimulus != Stimulus::Booted {
-            return Ok(());
+        if !same || matched != 0 || !self.grants.is_empty() || stimulus == Stimulus::Booted {
+            self.observe_changed(
+                node,
+                stimulus == Stimulus::Booted,
+                view,
+                (&was, &standing),
+                &after,
+                matched,
+            );
         }
-        self.observe_changed(node, stimulus == Stimulus::Booted, view, (&was, &standing), &after, matched)
+        self.first_broken()
+    }
+
+    #[inline]
+    fn first_broken(&self) -> Result<(), Violation> {
+        self.broken.first().map_or(Ok(()), |violation| Err(violation.clone()))
     }
 
     fn observe_changed<V: RaftView + ?Sized>(
@@ -294,10 +330,10 @@ impl RaftRules {
         (was, is): (&Standing, &Standing),
         after: &LogStanding,
         matched: u16,
-    ) -> Result<(), Violation> {
+    ) {
         let mut bits = Bits::MATCH.when(matched != 0);
         if was != is || booted || !self.grants.is_empty() {
-            bits = bits | self.observe_election(node, booted, is)?;
+            bits = bits | self.observe_election(node, booted, is);
         }
         let shadow = &mut self.books.nodes[node.position()];
         if booted {
@@ -321,14 +357,15 @@ impl RaftRules {
             | Bits::LOG_TRUNCATED.when(before.last_index > kept)
             | Bits::MEMBERSHIP.when(!memberships.is_empty())
             | Bits::REFUSED.when(refused);
+        let is_whole = !bits.meets(Bits::VOTE | Bits::ROLE) || view.is_whole();
         let refusal = if refused { view.last_refusal() } else { None };
         let (grants, membership, changes) = (&self.grants, shadow.membership, view.changes());
         #[rustfmt::skip]
         let change = LogChange {
             node, bits, was, is, grants, before, after, kept, matched, committed_known, membership, memberships,
-            changes, refusal,
+            changes, refusal, is_whole,
         };
-        self.log.wake(self.blind, &change, &self.books)?;
+        self.log.wake(self.blind, &change, &self.books, &mut self.broken);
         // Only now, so that nobody needs a copy of what was before.
         let shadow = &mut self.books.nodes[node.position()];
         shadow.standing = *after;
@@ -340,18 +377,17 @@ impl RaftRules {
         if committed {
             shadow.forget_committed();
         }
-        Ok(())
     }
 
     /// The rules over elections alone. Says what changed.
-    fn observe_election(&mut self, node: NodeId, booted: bool, is: &Standing) -> Result<Bits, Violation> {
+    fn observe_election(&mut self, node: NodeId, booted: bool, is: &Standing) -> Bits {
         let change = self.books.elections.change(node, *is, booted, &self.grants);
         for (place, rule) in self.election.each().into_iter().enumerate() {
             if self.blind & 1 << place == 0 {
-                rule.wake(&change)?;
+                note(rule.wake(&change), &mut self.broken);
             }
         }
-        Ok(change.bits)
+        change.bits
     }
 
     /// A server crashed: what is remembered of it is what was durable.
@@ -368,7 +404,12 @@ impl RaftRules {
         let shadow = &mut self.books.nodes[node.position()];
         shadow.die();
         self.grants.clear();
+        self.broken.clear();
+        let mut spoken_term = 0;
         for said in spoken {
+            if !matches!(said, Spoken::Other { is_pre_vote: true, .. }) {
+                spoken_term = spoken_term.max(said.term());
+            }
             match said {
                 Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
                 Spoken::AppendResponse { index, .. } => {
@@ -381,6 +422,7 @@ impl RaftRules {
         self.log.vote_kept.remember(node, &self.grants);
         self.books.ballots.remember(node, &self.grants);
         let standing = self.books.elections.of(node);
+        self.log.abstract_step.lose_sight((standing.role, standing.term), spoken_term);
         if standing.role == Role::Leader {
             self.log.leader_longest.lose_sight(standing.term);
         }
@@ -403,6 +445,12 @@ impl RaftRules {
     /// A server's log as of its last event; of a server that is down what was durable.
     pub fn log_standing(&self, node: NodeId) -> LogStanding {
         self.books.node(node).standing
+    }
+
+    /// Term and index of a server's last entry; of a server that is down those of the last durable one.
+    pub(crate) fn last_entry(&self, node: NodeId) -> (u64, u64) {
+        let log = &self.books.node(node).log;
+        (log.last().term, log.last_index())
     }
 
     /// The membership as a server saw it last; `None` if memberships never change.

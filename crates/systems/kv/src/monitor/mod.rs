@@ -60,7 +60,7 @@ pub struct KvMonitor {
     excuses: bool,
     /// What is let pass, whatever it says.
     counted: Counted,
-    /// A rule that does not count was broken: from then on nobody looks inside of servers.
+    /// Nobody looks inside of servers: nothing is to be checked, or a rule that does not count was broken.
     is_blind: bool,
 }
 
@@ -95,7 +95,7 @@ impl KvMonitor {
         match watch {
             Watch::All => Ok(()),
             Watch::None => {
-                self.waived = true;
+                (self.waived, self.is_blind) = (true, true);
                 Ok(())
             }
             Watch::AllBut(rule) => self.rules.blind(rule).or_else(|_| self.clients.rules.blind(rule)),
@@ -152,7 +152,11 @@ impl KvMonitor {
 
     /// Follows what clients ask and are told.
     #[inline]
-    fn follow_clients(&mut self, seen: &Seen<'_, KvNode>) -> Result<(), Violation> {
+    fn follow_clients(
+        &mut self,
+        seen: &Seen<'_, KvNode>,
+        cluster: &Cluster<KvNode>,
+    ) -> Result<(), Violation> {
         if self.waived {
             return Ok(());
         }
@@ -166,7 +170,8 @@ impl KvMonitor {
         for effect in seen.effects {
             if let Effect::Reply { op, reply } = effect {
                 self.settling.told(*op, reply);
-                self.record.told(*op, reply, seen.time);
+                let client = cluster.view(seen.node).and_then(KvNode::client);
+                self.record.told(*op, reply, seen.time, client.map(Client::place));
                 self.clients.told(*op, reply)?;
             }
         }
@@ -212,7 +217,7 @@ impl KvMonitor {
     #[inline]
     fn judge(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if !seen.node.is_server() {
-            self.follow_clients(seen)?;
+            self.follow_clients(seen, cluster)?;
             let client = cluster.view(seen.node).and_then(KvNode::client);
             if let Some(op) = client.and_then(Client::current) {
                 self.record.begun(op, seen.time);
@@ -228,7 +233,7 @@ impl KvMonitor {
             What::Delivered { from, .. } => Stimulus::Delivered(from),
             _ => Stimulus::Other,
         };
-        self.follow_clients(seen)?;
+        self.follow_clients(seen, cluster)?;
         let said = seen.effects.iter().filter_map(|effect| match effect {
             Effect::Send { message: KvMessage::Raft { message, .. }, .. } => Some(spoken(message)),
             _ => None,
@@ -260,7 +265,8 @@ impl KvMonitor {
         if stimulus == Stimulus::Booted {
             self.answered &= !(1 << seen.node.position());
         }
-        self.rules.observe(seen.node, stimulus, view, said)
+        self.rules.observe(seen.node, stimulus, view, said)?;
+        if self.waived { Ok(()) } else { self.settling.observe(seen, stimulus, view, &self.rules) }
     }
 }
 
@@ -273,7 +279,7 @@ impl Monitor<KvNode> for KvMonitor {
     #[inline]
     fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if self.is_blind && seen.node.is_server() {
-            return self.follow_clients(seen);
+            return self.follow_clients(seen, cluster);
         }
         match self.judge(seen, cluster) {
             Err(violation) if !self.counted.has(violation.rule) => {
@@ -311,6 +317,10 @@ impl Monitor<KvNode> for KvMonitor {
             Progress::Waiting(_) if self.is_about_safety_alone() => Progress::Done,
             progress => progress,
         }
+    }
+
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        self.settling.missed(now, violation)
     }
 
     fn end(&mut self) -> Result<(), Violation> {
