@@ -60,7 +60,7 @@ pub struct KvMonitor {
     excuses: bool,
     /// What is let pass, whatever it says.
     counted: Counted,
-    /// A rule that does not count was broken: from then on nobody looks inside of servers.
+    /// Nobody looks inside of servers: nothing is to be checked, or a rule that does not count was broken.
     is_blind: bool,
 }
 

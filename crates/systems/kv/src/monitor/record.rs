@@ -228,7 +228,7 @@ fn is_in_sample(history: &History) -> bool {
 }
 
 fn symbol(history: &mut History, text: &Text) -> Symbol {
-    history.symbols.of(&text.to_string())
+    history.symbols.of(&String::from_utf8_lossy(text.bytes()))
 }
 
 #[cfg(test)]
