@@ -41,6 +41,7 @@ impl Settled {
             check_quorum: true,
             timing,
             round_trip: millis(20),
+            connecting: Span::ZERO,
             limit: millis(8_000),
             clocks_true: true,
             entries_per_round_trip: 1,

@@ -3,12 +3,13 @@
 use super::rules::RaftRules;
 use super::testing::{Going, N1, N2, N3, Run};
 use super::{
-    abstract_step, acknowledgements_durable, campaign_configured, candidates_vote, commit_monotonic,
-    commit_own_term, commit_within_log, committed_agree, committed_kept, committed_on_quorum,
-    durable_log_kept, elected_by_quorum, grants_durable, leader_append_only, leader_completeness,
-    leader_longest, leader_named, log_matching, log_terms, match_truth, matches_grow, membership_agreed,
-    membership_steps, message_terms, one_change_at_a_time, peer_refused, pre_vote_keeps_term,
-    responses_durable, state_machine_safety, transfer_ordered, vote_kept,
+    abstract_step, acknowledgements_durable, appends_fit, campaign_configured, candidates_vote,
+    commit_monotonic, commit_own_term, commit_within_log, committed_agree, committed_kept,
+    committed_on_quorum, durable_log_kept, elected_by_quorum, grants_durable, leader_append_only,
+    leader_completeness, leader_longest, leader_named, log_matching, log_terms, match_truth, matches_grow,
+    membership_agreed, membership_steps, message_terms, next_beyond_match, one_change_at_a_time,
+    peer_refused, pre_vote_keeps_term, responses_durable, snapshot_committed, state_machine_safety,
+    transfer_ordered, vote_kept,
 };
 use crate::log_view::Spoken;
 use whitewater_sim::Role;
@@ -44,6 +45,8 @@ const RUNS: &[(&str, Violating)] = &[
     ("responses-durable", responses_durable::tests::violating),
     ("acknowledgements-durable", acknowledgements_durable::tests::violating),
     ("message-terms", message_terms::tests::violating),
+    ("appends-fit", appends_fit::tests::violating),
+    ("snapshot-committed", snapshot_committed::tests::violating),
     ("transfer-ordered", transfer_ordered::tests::violating),
     ("vote-kept", vote_kept::tests::violating),
     ("pre-vote-keeps-term", pre_vote_keeps_term::tests::violating),
@@ -62,6 +65,7 @@ const RUNS: &[(&str, Violating)] = &[
     ("state-machine-safety", state_machine_safety::tests::violating),
     ("match-truth", match_truth::tests::violating),
     ("matches-grow", matches_grow::tests::violating),
+    ("next-beyond-match", next_beyond_match::tests::violating),
     ("membership-agreed", membership_agreed::tests::violating),
     ("membership-steps", membership_steps::tests::violating),
     ("one-change-at-a-time", one_change_at_a_time::tests::violating),

@@ -2,6 +2,7 @@
 
 mod abstract_step;
 mod acknowledgements_durable;
+mod appends_fit;
 mod books;
 mod campaign_configured;
 mod candidates_vote;
@@ -28,6 +29,7 @@ mod matches_grow;
 mod membership_agreed;
 mod membership_steps;
 mod message_terms;
+mod next_beyond_match;
 mod one_change_at_a_time;
 mod peer_refused;
 mod pre_vote_keeps_term;
@@ -35,6 +37,7 @@ mod responses_durable;
 mod rule;
 mod rules;
 mod shadow;
+mod snapshot_committed;
 mod state_machine_safety;
 mod transfer_ordered;
 mod vote_kept;

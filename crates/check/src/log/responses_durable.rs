@@ -17,7 +17,7 @@ impl SpeechRule for ResponsesDurable {
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         let (node, durable_term) = (speaker.node, speaker.durable_term);
         let is_response =
-            !matches!(said, Spoken::Other { .. } | Spoken::Campaign { .. } | Spoken::Order { .. });
+            matches!(said, Spoken::Grant { .. } | Spoken::Refusal { .. } | Spoken::AppendResponse { .. });
         if said.term() <= durable_term || !is_response || speaker.forgiven {
             return Ok(());
         }

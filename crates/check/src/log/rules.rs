@@ -2,6 +2,7 @@
 
 use super::abstract_step::AbstractStep;
 use super::acknowledgements_durable::AcknowledgementsDurable;
+use super::appends_fit::AppendsFit;
 use super::books::Books;
 use super::campaign_configured::CampaignConfigured;
 use super::candidates_vote::CandidatesVote;
@@ -26,12 +27,14 @@ use super::matches_grow::MatchesGrow;
 use super::membership_agreed::MembershipAgreed;
 use super::membership_steps::MembershipSteps;
 use super::message_terms::MessageTerms;
+use super::next_beyond_match::NextBeyondMatch;
 use super::one_change_at_a_time::OneChangeAtATime;
 use super::peer_refused::PeerRefused;
 use super::pre_vote_keeps_term::PreVoteKeepsTerm;
 use super::responses_durable::ResponsesDurable;
 use super::rule::{LogRule, Speaker, SpeechRule};
 use super::shadow::Shadow;
+use super::snapshot_committed::SnapshotCommitted;
 use super::state_machine_safety::StateMachineSafety;
 use super::transfer_ordered::TransferOrdered;
 use super::vote_kept::VoteKept;
@@ -93,6 +96,8 @@ speech_rules! {
     ResponsesDurable,
     AcknowledgementsDurable,
     MessageTerms,
+    AppendsFit,
+    SnapshotCommitted,
     TransferOrdered,
 }
 
@@ -146,6 +151,7 @@ log_rules! {
     state_machine_safety: StateMachineSafety,
     match_truth: MatchTruth,
     matches_grow: MatchesGrow,
+    next_beyond_match: NextBeyondMatch,
     membership_agreed: MembershipAgreed,
     membership_steps: MembershipSteps,
     one_change_at_a_time: OneChangeAtATime,
@@ -280,6 +286,9 @@ impl RaftRules {
             node,
             was_ordered: false,
             term: standing.term,
+            leads: standing.role == Role::Leader,
+            commit: after.commit,
+            named_term: None,
             durable_term: standing.durable_term,
             durable_vote: view.durable_vote(),
             durable_index: after.durable_index,
@@ -294,6 +303,7 @@ impl RaftRules {
                 Spoken::Campaign { term, takes_over: true } => {
                     speaker.was_ordered = self.books.orders.has(term.saturating_sub(1), node);
                 }
+                Spoken::Append { index, .. } => speaker.named_term = view.term_at(index),
                 _ => {}
             }
             hear(self.blind, said, &speaker, &mut self.broken);
@@ -357,13 +367,18 @@ impl RaftRules {
             | Bits::LOG_TRUNCATED.when(before.last_index > kept)
             | Bits::MEMBERSHIP.when(!memberships.is_empty())
             | Bits::REFUSED.when(refused);
+        let repeats = |peer: &usize| {
+            let next = view.next_index(NodeId::server(*peer));
+            matched & 1 << peer != 0 && next.is_some_and(|next| next <= shadow.matches[*peer])
+        };
+        let repeating = (0..self.servers).filter(repeats).fold(0, |set, peer| set | 1 << peer);
         let is_whole = !bits.meets(Bits::VOTE | Bits::ROLE) || view.is_whole();
         let refusal = if refused { view.last_refusal() } else { None };
         let (grants, membership, changes) = (&self.grants, shadow.membership, view.changes());
         #[rustfmt::skip]
         let change = LogChange {
             node, bits, was, is, grants, before, after, kept, matched, committed_known, membership, memberships,
-            changes, refusal, is_whole,
+            changes, refusal, is_whole, repeating,
         };
         self.log.wake(self.blind, &change, &self.books, &mut self.broken);
         // Only now, so that nobody needs a copy of what was before.
@@ -416,7 +431,7 @@ impl RaftRules {
                     shadow.durable_before = shadow.durable_before.max(index);
                 }
                 Spoken::Order { to, term } => self.books.orders.remember(term, to),
-                Spoken::Refusal { .. } | Spoken::Campaign { .. } | Spoken::Other { .. } => {}
+                _ => {}
             }
         }
         self.log.vote_kept.remember(node, &self.grants);

@@ -25,6 +25,7 @@ pub(crate) struct Toy {
     pub(crate) applied: u64,
     pub(crate) state_hash: Option<u64>,
     pub(crate) matches: [u64; SERVERS_MAX],
+    pub(crate) nexts: [Option<u64>; SERVERS_MAX],
     pub(crate) refusal: Option<Refusal>,
     pub(crate) memberships: Vec<(u64, Membership)>,
     pub(crate) changes: Vec<u64>,
@@ -107,6 +108,9 @@ impl LogView for Toy {
     }
     fn match_index(&self, peer: NodeId) -> Option<u64> {
         (self.role == Role::Leader).then_some(self.matches[peer.position()])
+    }
+    fn next_index(&self, peer: NodeId) -> Option<u64> {
+        self.nexts[peer.position()]
     }
     fn state_hash(&self) -> Option<u64> {
         self.state_hash

@@ -193,6 +193,13 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
         }
         MessageKind::VoteResponse | MessageKind::AppendResponse => Spoken::Refusal { term },
         MessageKind::PreVoteResponse if message.reject => Spoken::Refusal { term },
+        MessageKind::Append => {
+            let (index, log_term, commit) = (message.index, message.log_term, message.commit);
+            Spoken::Append { term, index, log_term, commit }
+        }
+        MessageKind::Snapshot => {
+            Spoken::Snapshot { term, index: message.snapshot().map_or(0, |snapshot| snapshot.index) }
+        }
         MessageKind::TimeoutNow => {
             Spoken::Order { to: server(message.to).expect("leaders order members"), term }
         }
@@ -363,8 +370,9 @@ mod tests {
         }
         assert_eq!(said(MessageKind::TimeoutNow, false), Spoken::Order { to, term });
         assert_eq!(said(MessageKind::Vote, false), Spoken::Campaign { term, takes_over: false });
-        for kind in [MessageKind::Append, MessageKind::Heartbeat] {
-            assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: false }, "{kind:?}");
-        }
+        let append = Spoken::Append { term, index: 7, log_term: 0, commit: 0 };
+        assert_eq!(said(MessageKind::Append, false), append);
+        let heartbeat = Spoken::Other { term, is_pre_vote: false };
+        assert_eq!(said(MessageKind::Heartbeat, false), heartbeat);
     }
 }

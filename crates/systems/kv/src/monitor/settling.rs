@@ -70,6 +70,8 @@ impl Settling {
                 timing: settings.timing(),
                 // The answer waits for a sync, and for one that was asked for before.
                 round_trip: (delay_high + script.disk.high + script.lasting_slowness()).times(2),
+                // A session that begins is asked for, once more if that was lost, and takes its time.
+                connecting: settings.session_start_high + settings.election_timeout().times(2),
                 clocks_true: !script.has_lasting_clocks_beyond(20),
                 limit: script.settle.limit,
                 entries_per_round_trip: settings.entries_per_append(),

@@ -107,6 +107,10 @@ impl LogView for Server {
         self.progress_of(peer).map(|known| known.match_index)
     }
 
+    fn next_index(&self, peer: NodeId) -> Option<u64> {
+        self.progress_of(peer).map(|known| known.next_index)
+    }
+
     #[inline]
     fn memberships(&self) -> &[(u64, Membership)] {
         &self.memberships

@@ -42,6 +42,7 @@ impl Settling {
                 timing: settings.timing(),
                 // The answer waits for a sync, and for one that was asked for before.
                 round_trip: (delay_high + script.disk.high + script.lasting_slowness()).times(2),
+                connecting: Span::ZERO,
                 clocks_true: !script.has_lasting_clocks_beyond(20),
                 limit: script.settle.limit,
                 entries_per_round_trip: settings.entries_per_append(),
