@@ -50,6 +50,14 @@ pub(crate) fn program(root: &Path, target: &Path, package: &str, patch: &Patch) 
     Ok(program)
 }
 
+/// Makes a folder hold the sources as they are and nothing else; what is the same there stays untouched.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub(crate) fn copy(root: &Path, folder: &Path) -> anyhow::Result<()> {
+    Tree::of(root)?.write(folder)
+}
+
 fn build(source: &Path, target: &Path, package: &str, patch: &Patch) -> anyhow::Result<()> {
     let mut cargo = rebuild::cargo();
     cargo

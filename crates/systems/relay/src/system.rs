@@ -11,7 +11,7 @@ use crate::settings::{OPTIONS, Settings};
 use crate::timer::TIMERS;
 use whitewater_sim::{
     Canary, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, Sole, System, Target, Timing,
-    Watch, World,
+    Trouble, Watch, World,
 };
 
 /// One operation in so many asks for an election.
@@ -61,6 +61,10 @@ impl System for Relay {
 
     fn stands(&self, trouble: DiskTrouble) -> bool {
         matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
+    }
+
+    fn survives(&self, trouble: Trouble) -> bool {
+        matches!(trouble, Trouble::Replays | Trouble::Rates | Trouble::Steps)
     }
 
     fn draw_operation(

@@ -25,7 +25,9 @@ struct Share {
 /// # Errors
 /// The file cannot be read or written.
 pub(super) fn write(file: &Path, bugs: &[Bug], systems: Systems, kept: &Kept) -> anyhow::Result<()> {
-    let latest = |id: &str| kept.all.iter().rfind(|found| found.id == id && !found.watched.is_empty());
+    let latest = |id: &str| {
+        kept.all.iter().rfind(|found| found.id == id && found.is_drawn(false) && !found.watched.is_empty())
+    };
     let rows: Vec<(&str, usize, BTreeMap<&str, Share>)> = bugs
         .iter()
         .filter_map(|bug| latest(&bug.id))

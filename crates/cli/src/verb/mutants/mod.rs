@@ -3,6 +3,7 @@
 mod apart;
 mod bug;
 mod kept;
+mod machine;
 mod matrix;
 mod search;
 mod table;
@@ -11,6 +12,7 @@ mod watchers;
 
 use crate::amount::{parse_count, parse_jobs};
 use crate::given::FormatTyped;
+use crate::verb::fuzz::meaning::parse_setting;
 use crate::{Exit, Screen, Systems, interrupt, rebuild};
 use anyhow::bail;
 use bug::Bug;
@@ -49,6 +51,9 @@ pub(crate) struct Typed {
     /// Let only what clients see count, and none of the rules about the inside of a node.
     #[arg(long)]
     clients_only: bool,
+    /// Give an option a value instead of a drawn one, such as `nodes=5`.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
+    set: Vec<(String, String)>,
     /// One in so many of the bugs, chosen by the first seed; those that are named stay.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     one_in: u64,
@@ -61,6 +66,9 @@ pub(crate) struct Typed {
     /// None of those that are known to survive, with the reason.
     #[arg(long)]
     not_explained: bool,
+    /// So many of the bugs that `cargo mutants` makes up, drawn by the first seed, instead of those that people planted.
+    #[arg(long, value_name = "N", conflicts_with_all = ["ids", "patches", "named", "clients_only", "set"])]
+    machine: Option<usize>,
     /// Compile what takes a build of its own, and search for nothing.
     #[arg(long)]
     build_only: bool,
@@ -89,7 +97,7 @@ pub(crate) struct Typed {
 impl Typed {
     /// Whether it takes a build with the named bugs: each patch gets a build of its own.
     pub(crate) fn needs_bugs(&self) -> bool {
-        !self.patches
+        !self.patches && self.machine.is_none()
     }
 
     fn budget(&self) -> Budget {
@@ -105,6 +113,9 @@ impl Typed {
 
 /// Does what was typed.
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    if let Some(count) = typed.machine {
+        return machine::run(count, typed, screen);
+    }
     let root = rebuild::project_folder();
     let bugs = chosen(typed, bug::all(&root, systems)?)?;
     if let Some(count) = typed.apart {
@@ -192,8 +203,9 @@ fn measure(
         if typed.build_only {
             return Ok(None);
         }
-        let stream = search::run(bug, typed.seed, typed.clients_only, &budget, systems, interrupted)?;
-        return Ok(Some(Found::of(bug, &stream, typed.clients_only)));
+        let restrictions = search::restrictions(&bug.id, typed.clients_only, &typed.set);
+        let stream = search::run(typed, &restrictions, &budget, systems, interrupted)?;
+        return Ok(Some(Found::of(bug, &stream, &restrictions, typed.clients_only)));
     };
     let begun = std::time::Instant::now();
     let program = rebuild::build(patch, root, screen)?;

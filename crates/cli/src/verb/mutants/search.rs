@@ -51,9 +51,10 @@ pub(super) struct Stream {
 }
 
 /// What a search for this bug is restricted to.
-pub(super) fn restrictions(bug: &str, clients_only: bool) -> Restrictions {
-    let set = clients_only.then(|| ("checks".to_owned(), "clients".to_owned()));
-    Restrictions { bug: Some(bug.to_owned()), set: set.into_iter().collect(), ..Restrictions::default() }
+pub(super) fn restrictions(bug: &str, clients_only: bool, set: &[(String, String)]) -> Restrictions {
+    let checks = clients_only.then(|| ("checks".to_owned(), "clients".to_owned()));
+    let set = set.iter().cloned().chain(checks).collect();
+    Restrictions { bug: Some(bug.to_owned()), set, ..Restrictions::default() }
 }
 
 /// Searches until enough runs have broken a rule or the budget is spent, or until `stop` is raised.
@@ -61,20 +62,18 @@ pub(super) fn restrictions(bug: &str, clients_only: bool) -> Restrictions {
 /// # Errors
 /// A plan cannot be drawn or run.
 pub(super) fn run(
-    bug: &Bug,
-    start: u64,
-    clients_only: bool,
+    typed: &Typed,
+    restrictions: &Restrictions,
     budget: &Budget,
     systems: Systems,
     stop: &AtomicBool,
 ) -> anyhow::Result<Stream> {
-    let restrictions = restrictions(&bug.id, clients_only);
     let mut stream = Stream::default();
     let (mut spent, mut begun) = (0, core_clock::of_this_thread());
     let mut last = begun;
     let clock =
         |since: Option<Duration>| since.zip(core_clock::of_this_thread()).map(|(then, now)| now - then);
-    let mut seed = start;
+    let mut seed = typed.seed;
     while stream.hits.len() < budget.hits as usize
         && spent < budget.deliveries
         && !stop.load(Ordering::SeqCst)
@@ -82,7 +81,7 @@ pub(super) fn run(
         if clock(begun).is_some_and(|core| core >= Duration::from_secs(budget.core_seconds)) {
             break;
         }
-        let plan = generate(systems, seed, &restrictions).map_err(anyhow::Error::msg)?;
+        let plan = generate(systems, seed, restrictions).map_err(anyhow::Error::msg)?;
         let outcome = whitewater_hunt::run(system(&plan.system, systems)?, &plan, false);
         let outcome = outcome.map_err(anyhow::Error::msg)?;
         spent += outcome.counters.deliveries;
@@ -121,6 +120,9 @@ pub(super) fn elsewhere(program: &Path, bug: &Bug, typed: &Typed, budget: &Budge
     command.args(["--hits", &typed.hits.to_string(), "--seed", &typed.seed.to_string()]);
     if typed.clients_only {
         command.arg("--clients-only");
+    }
+    for (name, value) in &typed.set {
+        command.args(["--set", &format!("{name}={value}")]);
     }
     if budget.watched > 0 {
         command.args(["--watchers", &budget.watched.to_string()]);

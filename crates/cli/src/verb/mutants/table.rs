@@ -19,7 +19,7 @@ pub(super) fn write(file: &Path, bugs: &[Bug], kept: &Kept) -> anyhow::Result<()
 
 fn text(bugs: &[Bug], all: &[Found]) -> String {
     let latest =
-        |id: &str, clients: bool| all.iter().rfind(|found| found.id == id && found.clients_only == clients);
+        |id: &str, clients: bool| all.iter().rfind(|found| found.id == id && found.is_drawn(clients));
     let mut text = String::from(
         "\n| id | what the code does | breaks | source | k | deliveries to a find, median (quartiles) | core-seconds | first seen by | by clients alone |\n|---|---|---|---|---|---|---|---|---|\n",
     );

@@ -60,7 +60,7 @@ pub struct KvMonitor {
     excuses: bool,
     /// What is let pass, whatever it says.
     counted: Counted,
-    /// A rule that does not count was broken: from then on nobody looks inside of servers.
+    /// Nobody looks inside of servers: nothing is to be checked, or a rule that does not count was broken.
     is_blind: bool,
 }
 
@@ -95,7 +95,7 @@ impl KvMonitor {
         match watch {
             Watch::All => Ok(()),
             Watch::None => {
-                self.waived = true;
+                (self.waived, self.is_blind) = (true, true);
                 Ok(())
             }
             Watch::AllBut(rule) => self.rules.blind(rule).or_else(|_| self.clients.rules.blind(rule)),
@@ -152,7 +152,11 @@ impl KvMonitor {
 
     /// Follows what clients ask and are told.
     #[inline]
-    fn follow_clients(&mut self, seen: &Seen<'_, KvNode>) -> Result<(), Violation> {
+    fn follow_clients(
+        &mut self,
+        seen: &Seen<'_, KvNode>,
+        cluster: &Cluster<KvNode>,
+    ) -> Result<(), Violation> {
         if self.waived {
             return Ok(());
         }
@@ -166,7 +170,8 @@ impl KvMonitor {
         for effect in seen.effects {
             if let Effect::Reply { op, reply } = effect {
                 self.settling.told(*op, reply);
-                self.record.told(*op, reply, seen.time);
+                let client = cluster.view(seen.node).and_then(KvNode::client);
+                self.record.told(*op, reply, seen.time, client.map(Client::place));
                 self.clients.told(*op, reply)?;
             }
         }
@@ -188,6 +193,17 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
         }
         MessageKind::VoteResponse | MessageKind::AppendResponse => Spoken::Refusal { term },
         MessageKind::PreVoteResponse if message.reject => Spoken::Refusal { term },
+        MessageKind::Append => {
+            let (index, log_term, commit) = (message.index, message.log_term, message.commit);
+            Spoken::Append { term, index, log_term, commit }
+        }
+        MessageKind::Snapshot => {
+            Spoken::Snapshot { term, index: message.snapshot().map_or(0, |snapshot| snapshot.index) }
+        }
+        MessageKind::TimeoutNow => {
+            Spoken::Order { to: server(message.to).expect("leaders order members"), term }
+        }
+        MessageKind::Vote => Spoken::Campaign { term, takes_over: message.transfer },
         MessageKind::PreVote | MessageKind::PreVoteResponse => Spoken::Other { term, is_pre_vote: true },
         _ => Spoken::Other { term, is_pre_vote: false },
     }
@@ -208,7 +224,7 @@ impl KvMonitor {
     #[inline]
     fn judge(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if !seen.node.is_server() {
-            self.follow_clients(seen)?;
+            self.follow_clients(seen, cluster)?;
             let client = cluster.view(seen.node).and_then(KvNode::client);
             if let Some(op) = client.and_then(Client::current) {
                 self.record.begun(op, seen.time);
@@ -224,7 +240,7 @@ impl KvMonitor {
             What::Delivered { from, .. } => Stimulus::Delivered(from),
             _ => Stimulus::Other,
         };
-        self.follow_clients(seen)?;
+        self.follow_clients(seen, cluster)?;
         let said = seen.effects.iter().filter_map(|effect| match effect {
             Effect::Send { message: KvMessage::Raft { message, .. }, .. } => Some(spoken(message)),
             _ => None,
@@ -256,7 +272,8 @@ impl KvMonitor {
         if stimulus == Stimulus::Booted {
             self.answered &= !(1 << seen.node.position());
         }
-        self.rules.observe(seen.node, stimulus, view, said)
+        self.rules.observe(seen.node, stimulus, view, said)?;
+        if self.waived { Ok(()) } else { self.settling.observe(seen, stimulus, view, &self.rules) }
     }
 }
 
@@ -269,7 +286,7 @@ impl Monitor<KvNode> for KvMonitor {
     #[inline]
     fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if self.is_blind && seen.node.is_server() {
-            return self.follow_clients(seen);
+            return self.follow_clients(seen, cluster);
         }
         match self.judge(seen, cluster) {
             Err(violation) if !self.counted.has(violation.rule) => {
@@ -307,6 +324,10 @@ impl Monitor<KvNode> for KvMonitor {
             Progress::Waiting(_) if self.is_about_safety_alone() => Progress::Done,
             progress => progress,
         }
+    }
+
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        self.settling.missed(now, violation)
     }
 
     fn end(&mut self) -> Result<(), Violation> {
@@ -347,8 +368,11 @@ mod tests {
         for kind in [MessageKind::PreVote, MessageKind::PreVoteResponse] {
             assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: true }, "{kind:?}");
         }
-        for kind in [MessageKind::Append, MessageKind::Heartbeat, MessageKind::Vote] {
-            assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: false }, "{kind:?}");
-        }
+        assert_eq!(said(MessageKind::TimeoutNow, false), Spoken::Order { to, term });
+        assert_eq!(said(MessageKind::Vote, false), Spoken::Campaign { term, takes_over: false });
+        let append = Spoken::Append { term, index: 7, log_term: 0, commit: 0 };
+        assert_eq!(said(MessageKind::Append, false), append);
+        let heartbeat = Spoken::Other { term, is_pre_vote: false };
+        assert_eq!(said(MessageKind::Heartbeat, false), heartbeat);
     }
 }

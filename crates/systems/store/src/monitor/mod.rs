@@ -88,7 +88,10 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
             return self.rules.died(seen.node, said);
         }
         match cluster.view(seen.node).and_then(StoreNode::server) {
-            Some(view) => self.rules.observe(seen.node, stimulus, view, said),
+            Some(view) => {
+                self.rules.observe(seen.node, stimulus, view, said)?;
+                self.settling.observe(seen, stimulus, &self.rules)
+            }
             None => Ok(()),
         }
     }
@@ -110,6 +113,10 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
 
     fn owed(&mut self, _now: Time, cluster: &Cluster<StoreNode<C>>) -> Progress {
         self.settling.progress(&self.rules, cluster)
+    }
+
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        self.settling.missed(now, violation)
     }
 
     fn figures(&self) -> Figures {
