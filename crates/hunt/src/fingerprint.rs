@@ -39,7 +39,8 @@ impl Fingerprint {
 }
 
 /// What is left of a shrunk failure without names, numbers and times: the rule and its site, and the end of the causal
-/// chain - the last message that was taken in, with the roles of both ends, or the start of a node.
+/// chain - the last message that was taken in, with the roles of both ends, whether it came again, or the start of a node
+/// that had crashed.
 ///
 /// Two seeds find one bug by different accidents, and the plans that are left differ in what those accidents need: here a
 /// lost message, there a late one. What they have in common is how the rule was broken in the end.
@@ -66,7 +67,12 @@ fn bone(trace: &Trace, event: &TraceEvent) -> Option<String> {
             let before = trace.events.iter().take_while(|earlier| earlier.id < event.id);
             let comes_again = before.into_iter().any(|e| e.kind == EventKind::Recv && e.cause == event.cause);
             let again = if comes_again { " again" } else { "" };
-            Some(format!("{} takes {} of {sender}{again}", role(event.role), subject.name))
+            // A leader counts and commits with whatever comes next; who follows does what it is told.
+            let what = match event.role {
+                Some(Role::Leader) => String::from("a message"),
+                _ => format!("{} of {sender}", subject.name),
+            };
+            Some(format!("{} takes {what}{again}", role(event.role)))
         }
         (EventKind::Boot, _) => {
             let crashed =

@@ -72,7 +72,8 @@ fn here(
     let mut sorted = Vec::new();
     let (mut seed, mut spent) = (typed.seed, 0);
     while sorted.len() < count && spent < typed.deliveries && !stop.load(Ordering::SeqCst) {
-        let plan = generate(systems, seed, &restrictions(&bug.id, false)).map_err(anyhow::Error::msg)?;
+        let restrictions = restrictions(&bug.id, false, &typed.set);
+        let plan = generate(systems, seed, &restrictions).map_err(anyhow::Error::msg)?;
         let outcome = run_plan(system(&plan.system, systems)?, &plan, false).map_err(anyhow::Error::msg)?;
         spent += outcome.counters.deliveries;
         if !outcome.verdict.is_pass() {
@@ -105,6 +106,9 @@ fn elsewhere(program: &Path, bug: &Bug, count: usize, typed: &Typed) -> anyhow::
     let mut command = Command::new(program);
     command.args(["mutants", &bug.id, "--apart", &count.to_string(), "--message-format", "json"]);
     command.args(["--deliveries", &typed.deliveries.to_string(), "--seed", &typed.seed.to_string()]);
+    for (name, value) in &typed.set {
+        command.arg("--set").arg(format!("{name}={value}"));
+    }
     if let Some(jobs) = typed.jobs {
         command.args(["--jobs", &jobs.to_string()]);
     }
