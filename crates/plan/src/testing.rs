@@ -1,5 +1,8 @@
-//! A system for the tests of this crate: names, options and operations, and nothing that runs.
+//! A system for the tests of this crate: names, options and operations, and nothing that runs; and which errors were met.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic::Location;
 use whitewater_sim::{
     DiskTrouble, Draw, OptionSpec, Options, Outcome, Script, Span, System, Target, Timing, Trouble, Values,
     parse_span,
@@ -310,6 +313,34 @@ impl System for Ocean {
     }
 }
 
+thread_local! {
+    /// Lines of the sources that have found something wrong in this thread.
+    static REACHED: RefCell<BTreeSet<(String, u32)>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// An error was made there.
+pub(crate) fn reach(place: &Location<'_>) {
+    // With its folder, since several files may have one name.
+    let mut parts = place.file().rsplit(['/', '\\']);
+    let (file, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    REACHED.with_borrow_mut(|reached| reached.insert((format!("{folder}/{file}"), place.line())));
+}
+
+/// Places in sources, each a name with its text, that make an error with one of these calls and have not done so in this
+/// thread.
+pub(crate) fn unreached(sources: &[(&str, &str)], calls: &[&str]) -> Vec<String> {
+    let makes_one = |line: &str| calls.iter().any(|call| line.contains(call));
+    let mut missed = Vec::new();
+    for (file, text) in sources {
+        for (line, number) in text.lines().zip(1..).filter(|(line, _)| makes_one(line)) {
+            if !REACHED.with_borrow(|reached| reached.contains(&((*file).to_owned(), number))) {
+                missed.push(format!("{file}:{number}: {}", line.trim()));
+            }
+        }
+    }
+    missed
+}
+
 /// Lines that are wrong, each in another way: every error of the grammar.
 pub(crate) const WRONG_LINES: &[&str] = &[
     "crsh n3 at 200ms",
@@ -317,6 +348,8 @@ pub(crate) const WRONG_LINES: &[&str] = &[
     "propose x=1",
     "propose x=1 at 200ms",
     "propose x=1 at laeder",
+    "\"propose x=1\" at",
+    "hello world",
     "prepose x=1 at leader",
     "crash n4 at 200ms",
     "crash n17",
@@ -328,6 +361,7 @@ pub(crate) const WRONG_LINES: &[&str] = &[
     "crash n3 until",
     "crash n3 until 1s until 2s",
     "crash n3 losing nothing",
+    "drop n1->n2 Vote losing unsynced",
     "crash n3 at send 0",
     "crash n3 at send 1 at storage call 2",
     "roll n3",

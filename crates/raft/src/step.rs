@@ -128,7 +128,7 @@ impl<S: Storage> Raft<S> {
             MessageKind::AppendResponse if planted!(self.log.planted, L10) => leads,
             MessageKind::PreVote => true,
             // A granted pre-vote names the term of the election to come. A refused one names the refuser's.
-            MessageKind::PreVoteResponse => !message.reject,
+            MessageKind::PreVoteResponse => !message.reject || planted!(self.log.planted, E19),
             _ => false,
         };
         if !leaves_term_alone {

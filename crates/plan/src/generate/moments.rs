@@ -238,7 +238,7 @@ impl Fault<'_> {
     /// All messages of one link.
     pub(super) fn link(&self, decision: &str) -> Pattern {
         let (from, to) = self.pair(decision);
-        Pattern { from: Some(from), to: Some(to), ..Pattern::default() }
+        Pattern { from: Some(from.into()), to: Some(to.into()), ..Pattern::default() }
     }
 
     /// Messages of one kind on one link, or all of the link if kinds have no names.
@@ -252,8 +252,8 @@ impl Fault<'_> {
     pub(super) fn timer(&self, decision: &str) -> Pattern {
         let (owner, peer) = self.pair(decision);
         let name = (*self.draw_joined(decision, " name").pick(self.stage.timers)).to_owned();
-        let to = self.draw_joined(decision, " peer").chance(1, 2).then_some(peer);
-        Pattern { name: Some(name), from: Some(owner), to, ..Pattern::default() }
+        let to = self.draw_joined(decision, " peer").chance(1, 2).then_some(peer.into());
+        Pattern { name: Some(name), from: Some(owner.into()), to, ..Pattern::default() }
     }
 
     /// Only one of those that match.

@@ -12,12 +12,25 @@ fn node(name: &str) -> NodeId {
     name.parse().unwrap()
 }
 
+fn target(name: &str) -> Target {
+    match name {
+        "leader" => Target::Leader,
+        "follower" => Target::Follower(0),
+        name => Target::Node(node(name)),
+    }
+}
+
 fn read(line: &str) -> Step {
     parse_step(line, Some(&POND)).unwrap_or_else(|wrong| panic!("{line}: {wrong}"))
 }
 
 fn pattern(name: Option<&str>, from: Option<&str>, to: Option<&str>) -> Pattern {
-    Pattern { name: name.map(str::to_owned), from: from.map(node), to: to.map(node), ..Pattern::default() }
+    Pattern {
+        name: name.map(str::to_owned),
+        from: from.map(target),
+        to: to.map(target),
+        ..Pattern::default()
+    }
 }
 
 #[test]
@@ -53,6 +66,8 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "hold relay-ready n1->n2 until n1 leads",
         "hold n1->n2 Announce term 2 from 1s until 2s",
         "hold election n2 until n1 leads after 1500us",
+        "hold leader->follower-2 MsgApp until n1 leads",
+        "hold election leader until follower->leader Announce #2 arrives",
         "drop n1->n2 MsgApp term 2 #3",
         "drop n1->any Vote from 5ms until +1s",
         "delay n1->n2 MsgApp #2 by 30ms",
@@ -239,6 +254,37 @@ fn every_error_points_at_its_word_and_says_how_to_mend_it() {
     insta::assert_snapshot!(told.join("\n\n"));
 }
 
+#[test]
+fn every_word_of_the_language_is_explained_to_those_who_write_scenarios() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/README.md");
+    let guide = std::fs::read_to_string(file).unwrap();
+    let is_explained = |word: &str| {
+        let begins = format!("`{word}");
+        let ends = |rest: &str| !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '-');
+        guide.match_indices(&begins).any(|(at, _)| ends(&guide[at + begins.len()..]))
+    };
+    let words = [&read::STEPS[..], &read::SETTINGS[..], &[pin::PIN]].concat();
+    let missing: Vec<&str> = words.into_iter().filter(|word| !is_explained(word)).collect();
+    assert!(missing.is_empty(), "scenarios/README.md says nothing of {missing:?}");
+}
+
+#[test]
+fn every_error_of_the_reader_is_met_by_one_of_the_wrong_lines() {
+    for line in crate::testing::WRONG_LINES {
+        parse_script(&["servers 3".to_owned(), (*line).to_owned()], Some(&POND)).unwrap_err();
+    }
+    parse_step("", Some(&POND)).unwrap_err();
+    let sources = [
+        ("text/disk.rs", include_str!("disk.rs")),
+        ("text/pin.rs", include_str!("pin.rs")),
+        ("text/read.rs", include_str!("read.rs")),
+        ("text/setting.rs", include_str!("setting.rs")),
+        ("text/step.rs", include_str!("step.rs")),
+    ];
+    let missed = crate::testing::unreached(&sources, &[".wrong(", ".wrong_here("]);
+    assert!(missed.is_empty(), "write a wrong line for each of these:\n{}", missed.join("\n"));
+}
+
 fn spans() -> BoxedStrategy<Span> {
     prop_oneof![Just(0), 0..2_000_000_000u64, any::<u64>()].prop_map(Span::from_nanos).boxed()
 }
@@ -273,8 +319,8 @@ fn patterns() -> BoxedStrategy<Pattern> {
     let number = prop::option::of(1..=u32::MAX);
     (
         prop::option::of(names),
-        prop::option::of(nodes()),
-        prop::option::of(nodes()),
+        prop::option::of(targets()),
+        prop::option::of(targets()),
         any::<Option<u64>>(),
         number,
     )

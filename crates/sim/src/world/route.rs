@@ -198,6 +198,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Applies the steps that single messages out. Gives the additional delay.
     fn bend(&mut self, from: NodeId, to: NodeId, message: &N::Message, bits: u64, fate: &mut Fate) -> Span {
         let subject = self.subject_of(from, to, message);
+        self.cast();
         let mut bent = self.director.bend(&subject, message.size_bytes(), fold(bits, 0xe703_7ed1_a0b4_28db));
         if let Some(book) = &mut self.book {
             if book.is_fixed() {
