@@ -78,6 +78,7 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         own("scenarios", "scenario schema --check"),
         own("scenarios", "scenario index --check"),
         own("scenarios", "scenario run"),
+        own("scenarios", "scenario run --around 100"),
         own("seeds", "seeds verify"),
         cargo("lints", "clippy --workspace --all-targets --quiet -- -D warnings"),
         documents,
