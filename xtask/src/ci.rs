@@ -89,7 +89,7 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         // Both take the build with planted bugs, in a folder of its own.
         own("mutants", "mutants --named --not-explained --hits 1 --deliveries 20000000"),
         // Each takes a build of its own: a sample, another one for each commit.
-        own("mutants", &format!("mutants --patches --one-in 12 --hits 1 --seed {}", commit(root))),
+        own("mutants", &format!("mutants --patches --one-in 10 --hits 1 --seed {}", commit(root))),
         cargo("mutants", &format!("{MUTANT_TESTS} --target-dir {}", mutant_folder().display())),
         // Every crash state of the log with every bug in it; prints how many states were tried.
         cargo("log", &format!("{LOG_TESTS} --target-dir {} -- --nocapture", mutant_folder().display())),
