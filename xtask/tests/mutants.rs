@@ -110,7 +110,9 @@ mod without_bugs {
             "scenario check append-before-session-ready",
             "scenario show append-before-session-ready",
         ] {
-            ended(command(words).env("CARGO", "/no/such/cargo"))
+            // Where no program lies that was built before.
+            let target = saved.with_file_name("target");
+            ended(command(words).env("CARGO", "/no/such/cargo").env("CARGO_TARGET_DIR", target))
                 .refused(2, &["/no/such/cargo", "cannot be started", "build of their own"]);
         }
     }
