@@ -28,6 +28,16 @@ fn what_does_not_exist_is_refused_with_a_list_of_what_does() {
 }
 
 #[test]
+fn whoever_writes_a_scenario_can_look_up_the_words_of_its_system() {
+    let ended = run("scenario words relay");
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    for word in ["propose x=1", "LeaderAnnounce", "relay-ready", "confirmed", "witness", "queue-drains"] {
+        assert!(ended.out.contains(word), "{word} is missing:\n{}", ended.out);
+    }
+    run("scenario words rely").refused(2, &["rely", "relay"]);
+}
+
+#[test]
 fn a_seed_that_is_no_number_is_refused_with_an_example() {
     run("fuzz --seed twelve").refused(2, &["twelve", "0x2a"]);
     run("fuzz --seeds 0..twelve").refused(2, &["twelve", "0x2a"]);

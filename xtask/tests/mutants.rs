@@ -167,6 +167,20 @@ mod with_bugs {
     }
 
     #[test]
+    fn a_rule_that_ends_a_search_sees_the_bug_when_it_watches_alone() {
+        let found = run("mutants R14 seed-e9 --hits 2 --watchers 2 --message-format json");
+        assert_eq!(found.code, 0, "{found:#?}");
+        for line in found.of_type("mutant") {
+            let watched = line["watched"].as_array().unwrap();
+            assert_eq!(watched.len(), 2, "{line}");
+            for rule in line["rules"].as_object().unwrap().keys() {
+                let sees = |fired: &serde_json::Value| fired["rule"] == rule.as_str();
+                assert!(watched.iter().any(|run| run.as_array().unwrap().iter().any(sees)), "{line}");
+            }
+        }
+    }
+
+    #[test]
     fn every_bug_of_a_system_is_described_and_every_bug_that_is_described_is_there() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let described: Vec<_> =

@@ -5,12 +5,13 @@
 mod support;
 
 use std::fs;
+use std::time::Instant;
 use support::root;
 use whitewater_hunt::{meets, scenario_text};
 use whitewater_kv::KV;
-use whitewater_plan::Scenario;
+use whitewater_plan::{Expect, Scenario};
 use whitewater_relay::RELAY;
-use whitewater_sim::System;
+use whitewater_sim::{System, Verdict};
 
 static SYSTEMS: &[&dyn System] = &[&RELAY, &KV];
 
@@ -46,6 +47,10 @@ scenarios! {
         heartbeats_answered,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         heartbeats_unanswered;
+    append_from_nowhere:
+        snapshot,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        empty_append;
     append_of_an_old_leader:
         too_late,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -54,6 +59,10 @@ scenarios! {
         index_and_term,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         index_only;
+    claim_behind_unwritten_rows:
+        behind_them,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        before_them;
     claim_overtakes_its_term:
         term_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -62,6 +71,10 @@ scenarios! {
         by_index_and_term,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         by_index;
+    confirmed_twice:
+        known_already,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        split_brain;
     crash_between_two_writes:
         one_write,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -88,6 +101,10 @@ scenarios! {
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         half;
     hears_nobody_but_is_heard: voters_stand_by_their_leader, pre_vote_alone, neither;
+    heartbeats_of_the_dead:
+        relays_look_back,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        relays_go_on;
     heartbeat_tells_too_much:
         what_is_known,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -140,6 +157,10 @@ scenarios! {
         confirmed,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         unconfirmed;
+    refused_but_told:
+        term_told,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        term_kept;
     reordered_append_cuts_the_log:
         cut_at_a_conflict,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -218,10 +239,18 @@ scenarios! {
         split;
     split_vote: noticed, not_noticed;
     stale_announcement: latch, mailbox;
+    sync_that_failed:
+        starts_again,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        tries_again;
     transfer_that_fails:
         given_up,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         never_given_up;
+    two_changes_in_one_breath:
+        one_at_a_time,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        both_at_once;
     two_promotions_at_once:
         once,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -234,6 +263,10 @@ scenarios! {
         judged_twice,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         judged_once;
+    witness_stops_a_candidate:
+        waits,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        stops;
     witness_without_eyes:
         says_no,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -248,10 +281,19 @@ fn holds(scenario: &str, variant: &str) {
     let (scenario, variant) = (kebab(scenario), kebab(variant));
     let scenario = read(&scenario);
     let system = SYSTEMS.iter().find(|s| s.name() == scenario.system).expect("the system is one of ours");
+    let begun = Instant::now();
     let (text, outcome) = scenario_text(*system, &scenario, &variant).expect("the scenario runs");
+    // Seen with `-- --show-output`.
+    println!("{} @{variant}: {} us", scenario.name, begun.elapsed().as_micros());
     let expected = scenario.variants.iter().find(|v| v.name == variant).expect("the variant runs");
     if let Err(why) = meets(&expected.expect, &outcome.verdict) {
         panic!("{} @{variant}: {why}", scenario.name);
+    }
+    if let (Expect::Violates { node: None, .. }, Verdict::Violated(violation)) =
+        (&expected.expect, &outcome.verdict)
+    {
+        let node = violation.node;
+        assert_eq!(node, None, "{} @{variant}: it shows at a node; name it", scenario.name);
     }
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(root().join("scenarios/snapshots"));

@@ -6,8 +6,11 @@
 //! [`ClientRules`]. Which progress is owed is a function of options, topology and timing: [`owed()`] and [`Settlement`], or
 //! [`Core`] and [`rounds_needed`] without a log.
 
+mod abstract_raft;
+mod calm;
 mod chain;
 mod change;
+mod circle;
 mod client;
 mod election_safety;
 mod log;
@@ -16,12 +19,15 @@ mod membership;
 mod monotonic_terms;
 mod owed;
 mod progress;
+#[cfg(test)]
+mod progress_tests;
 mod rule;
 mod settlement;
 mod terrain;
 mod view;
 mod vote_once;
 
+pub use calm::Witness;
 pub use chain::{ChainLog, Linked, link};
 pub use change::{Bits, Change, Grant, Shadows, Standing};
 pub use client::{Answer, Ask, ClientRules, Once};

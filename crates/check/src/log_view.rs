@@ -20,6 +20,10 @@ pub trait LogView {
     fn memory_last_index(&self) -> u64 {
         self.last_index()
     }
+    /// Whether the log it shows is the one it acts by, and no snapshot waits to take the place of that.
+    fn is_whole(&self) -> bool {
+        self.memory_last_index() == self.last_index()
+    }
     /// Index up to which the node knows entries to be committed, at most [`LogView::memory_last_index`].
     fn commit(&self) -> u64;
     /// Index up to which the node has applied entries.
@@ -35,6 +39,11 @@ pub trait LogView {
     fn durable_vote(&self) -> Option<NodeId>;
     /// While the node leads: the index up to which it takes `peer`'s log to equal its own. Nothing about itself is asked.
     fn match_index(&self, peer: NodeId) -> Option<u64>;
+    /// While the node leads: the index of the entry that it sends `peer` next, if it keeps one.
+    fn next_index(&self, peer: NodeId) -> Option<u64> {
+        let _ = peer;
+        None
+    }
     /// Every membership of this life with the index from which it holds: first that of the start, then one for each change
     /// applied, and for each snapshot that took the place of the log. Empty if the membership never changes.
     fn memberships(&self) -> &[(u64, Membership)] {
@@ -106,6 +115,38 @@ pub enum Spoken {
         /// The index it acknowledges.
         index: u64,
     },
+    /// A leader sends entries, or none, that are to stand behind one of its own.
+    Append {
+        /// The term the message carries.
+        term: u64,
+        /// The index of the entry before, 0 if there is none.
+        index: u64,
+        /// The term of the entry before.
+        log_term: u64,
+        /// The commit index it tells of.
+        commit: u64,
+    },
+    /// A leader sends a snapshot.
+    Snapshot {
+        /// The term the message carries.
+        term: u64,
+        /// The index it reaches to.
+        index: u64,
+    },
+    /// A leader tells a node to stand for election at once.
+    Order {
+        /// The node.
+        to: NodeId,
+        /// The term of the leader.
+        term: u64,
+    },
+    /// A request for a vote, not for a pre-vote.
+    Campaign {
+        /// The term of the election.
+        term: u64,
+        /// Whether it is to be heard in spite of a leader, because the leader wants it.
+        takes_over: bool,
+    },
     /// Any other message.
     Other {
         /// The term the message carries, 0 if it carries none.
@@ -123,6 +164,10 @@ impl Spoken {
             Spoken::Grant { term, .. }
             | Spoken::Refusal { term }
             | Spoken::AppendResponse { term, .. }
+            | Spoken::Append { term, .. }
+            | Spoken::Snapshot { term, .. }
+            | Spoken::Order { term, .. }
+            | Spoken::Campaign { term, .. }
             | Spoken::Other { term, .. } => term,
         }
     }

@@ -31,6 +31,8 @@ pub struct Ground {
     pub timing: Timing,
     /// Longest time from sending a message to getting its answer while settling, the disk included.
     pub round_trip: Span,
+    /// Longest time from when two servers reach each other until they hear each other, such as for a session to begin.
+    pub connecting: Span,
     /// Time that the script gives.
     pub limit: Span,
     /// Whether every clock runs within a fifth of the true rate once faults are over, and none stands still.
@@ -109,6 +111,21 @@ pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
     Owed::Progress { core: Core { members }, alone, allowance }
 }
 
+/// Elections that a majority left alone holds at most, but for a chance below 10^-10; `None` if no number is enough.
+///
+/// Rounds after which a leader is there are counted as for [`SETTLE_TIMEOUTS`], as if there were none yet. In one round each
+/// candidate stands at most once, as it draws a new timeout when it does. One more time each may stand whose timeout ends
+/// before it has heard from the leader. And until all hear each other, each may stand once in every shortest timeout, by a
+/// clock that runs a fifth too fast.
+pub(crate) fn elections_max(ground: &Ground, terrain: &Terrain) -> Option<u64> {
+    let court = terrain.court()?;
+    let candidates = u64::from((terrain.candidates() & court.mesh).count_ones());
+    let rounds = rounds(ground, terrain, court);
+    let low = ground.timing.election_low;
+    let deaf = (ground.connecting.nanos() * 6).div_ceil(low.nanos() * 5);
+    (rounds <= ROUNDS_MAX).then(|| candidates * (deaf + rounds + 1))
+}
+
 /// Rounds of election that all fail with a probability below 10^-10, see [`SETTLE_TIMEOUTS`].
 fn rounds(ground: &Ground, terrain: &Terrain, Court { mesh, steady }: Court) -> u64 {
     const ONE: u64 = 1 << 32;
@@ -161,6 +178,7 @@ mod tests {
             check_quorum,
             timing,
             round_trip,
+            connecting: Span::ZERO,
             limit: HIGH.times(SETTLE_TIMEOUTS),
             entries_per_round_trip: 100,
             clocks_true: true,
@@ -354,6 +372,17 @@ mod tests {
             assert_eq!(rounds(pre_vote, &whole(3, &[0, 1])), 34);
         }
         assert_eq!(34 + SERVICE_TIMEOUTS, SETTLE_TIMEOUTS);
+    }
+
+    #[test]
+    fn elections_are_bounded_by_the_rounds_that_may_fail_and_those_who_stand_in_them() {
+        let most = |pre_vote, terrain: &Terrain| elections_max(&ground(pre_vote, true), terrain);
+        assert_eq!(most(false, &whole(3, &[0, 1, 2])), Some(3 * 11));
+        assert_eq!(most(true, &whole(3, &[0, 1, 2])), Some(3 * 21));
+        assert_eq!(most(true, &whole(3, &[0, 1])), Some(2 * 35));
+        assert_eq!(most(true, &whole(3, &[0])), None);
+        let deaf = Ground { connecting: Span::from_millis(250), ..ground(false, true) };
+        assert_eq!(elections_max(&deaf, &whole(3, &[0, 1, 2])), Some(3 * (3 + 11)));
     }
 
     /// Everybody takes the membership for these, one after the other.

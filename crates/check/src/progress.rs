@@ -27,8 +27,12 @@ impl Obstructions {
                 Some(pattern) if !only_adds_copies(&step.action) => pattern,
                 _ => continue,
             };
-            for from in (0..SLOTS).filter(|&n| pattern.from.is_none_or(|node| node.index() == n)) {
-                for to in (0..SLOTS).filter(|&n| pattern.to.is_none_or(|node| node.index() == n)) {
+            // A role may mean anybody.
+            let may_be = |end: Option<Target>, place: usize| {
+                end.and_then(Target::node).is_none_or(|node| node.index() == place)
+            };
+            for from in (0..SLOTS).filter(|&place| may_be(pattern.from, place)) {
+                for to in (0..SLOTS).filter(|&place| may_be(pattern.to, place)) {
                     links[from * SLOTS + to] = true;
                 }
             }
@@ -191,7 +195,7 @@ mod tests {
     #[test]
     fn a_hold_that_never_ends_obstructs_its_link_and_one_that_ends_does_not() {
         let (from, to) = (NodeId::server(0), NodeId::server(1));
-        let pattern = Pattern { from: Some(from), to: Some(to), ..Pattern::default() };
+        let pattern = Pattern { from: Some(from.into()), to: Some(to.into()), ..Pattern::default() };
         let mut script = Script::default();
         let mut step = Step::new(Trigger::At(Time::ZERO), Action::Hold(pattern));
         step.until = Some(Trigger::At(Time::from_millis(5)));

@@ -1,14 +1,31 @@
 //! What is still missing of the progress that a Raft with a log owes: a leader, equal logs, answers, service.
 
+use crate::calm::{CALM_RULES, Calm, Limits, Witness};
+use crate::circle::Circle;
 use crate::log::RaftRules;
-use crate::owed::{Because, Ground, Owed, owed};
+use crate::membership::set_of;
+use crate::owed::{Because, Ground, Owed, elections_max, owed};
 use crate::progress::Core;
 use crate::terrain::Terrain;
-use whitewater_sim::{Cluster, Node, NodeId, Progress, Role, Span, Violation};
+use whitewater_sim::{Cluster, Node, NodeId, Progress, Role, Span, Time, Violation};
 
 /// Rules of progress, name and claim each.
-pub const PROGRESS_RULES: [(&str, &str); 6] =
-    [LEADER, CONVERGE, JOINT_LEFT, ANSWERS, FRESH_WRITE, FRESH_READ];
+pub const PROGRESS_RULES: [(&str, &str); 11] = {
+    let [elections, kept, snapshots] = CALM_RULES;
+    [
+        LEADER,
+        CONVERGE,
+        JOINT_LEFT,
+        TRANSFER_ENDED,
+        PROPOSALS_ACCEPTED,
+        ANSWERS,
+        FRESH_WRITE,
+        FRESH_READ,
+        elections,
+        kept,
+        snapshots,
+    ]
+};
 
 const LEADER: (&str, &str) =
     ("leader-elected", "Once faults are over, a connected majority elects a leader.");
@@ -17,6 +34,16 @@ const CONVERGE: (&str, &str) =
 const JOINT_LEFT: (&str, &str) = (
     "joint-left",
     "Once faults are over, a joint membership that is to be left without being asked is left.",
+);
+/// A transfer is given up after the shortest election timeout by the leader's own clock, which is at most a quarter longer
+/// where that runs a fifth too slowly: of the time that a phase has, this is a thirtieth. Nothing is left to chance.
+const TRANSFER_ENDED: (&str, &str) =
+    ("transfer-ended", "Once faults are over, a leader that hands over has done so or gives it up.");
+/// All that a leader has is committed and applied by then, so that it refuses nothing for want of room: nothing is left to
+/// chance.
+const PROPOSALS_ACCEPTED: (&str, &str) = (
+    "proposals-accepted",
+    "Once faults are over, a leader that has nothing uncommitted takes proposals again.",
 );
 const ANSWERS: (&str, &str) = ("clients-answered", "Once faults are over, every client gets its answer.");
 const FRESH_WRITE: (&str, &str) =
@@ -35,9 +62,13 @@ pub enum Served {
     Yes,
 }
 
-/// How clients stand, as the system tells it.
+/// How leaders and clients stand, as the system tells it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service {
+    /// Leaders that hand over, a bit each by position.
+    pub transferring: u16,
+    /// Leaders that have too much uncommitted, as they believe, to take another proposal, a bit each by position.
+    pub declining: u16,
     /// A client that waits for an answer.
     pub unanswered: Option<NodeId>,
     /// A write asked for when the phase began.
@@ -50,13 +81,50 @@ pub struct Service {
 #[derive(Clone, Debug)]
 pub struct Settlement {
     owed: Owed,
+    calm: Option<Calm>,
+    circle: Circle,
+    servers: usize,
 }
 
 impl Settlement {
     /// Decides what is owed, at the beginning of a phase.
     pub fn begin(ground: &Ground, mut terrain: Terrain, rules: &RaftRules) -> Settlement {
         rules.survey(&mut terrain);
-        Settlement { owed: owed(ground, &terrain) }
+        let owed = owed(ground, &terrain);
+        let calm = match &owed {
+            Owed::Nothing(_) => None,
+            Owed::Progress { core, alone, .. } => {
+                let limits = Limits {
+                    core: set_of(core.members.iter().copied()),
+                    elections: alone.then(|| elections_max(ground, &terrain)).flatten(),
+                    election_low: ground.timing.election_low,
+                    round_trip: ground.round_trip,
+                };
+                Some(Calm::begin(limits, rules))
+            }
+        };
+        Settlement { owed, calm, circle: Circle::default(), servers: terrain.servers }
+    }
+
+    /// Looks at a step of a server, after the rules have.
+    ///
+    /// # Errors
+    /// It did what nobody does once faults are over.
+    #[inline]
+    pub fn observe(&mut self, witness: &Witness<'_>, rules: &RaftRules) -> Result<(), Violation> {
+        let Some(calm) = &mut self.calm else { return Ok(()) };
+        if calm.is_news(witness, rules) {
+            self.circle.look(witness.now, rules, self.servers);
+        }
+        calm.observe(witness, rules)
+    }
+
+    /// A bound was missed: adds to the violation why nothing comes of it, if that can be seen.
+    pub fn explain(&self, now: Time, violation: Violation) -> Violation {
+        match self.circle.explain(now) {
+            Some(why) => Violation { message: format!("{}; {why}", violation.message), ..violation },
+            None => violation,
+        }
     }
 
     /// What is owed.
@@ -97,7 +165,7 @@ impl Settlement {
         self.missing(rules, servers, |a, b| cluster.connected(a, b), service)
     }
 
-    fn missing(
+    pub(crate) fn missing(
         &self,
         rules: &RaftRules,
         servers: impl Iterator<Item = NodeId>,
@@ -120,6 +188,20 @@ impl Settlement {
         }
         if let Some(joint) = membership.filter(|membership| membership.auto_leave) {
             return waiting(JOINT_LEFT, format!("{leader} leads with {joint}"), Some(leader), None);
+        }
+        let is_in = |set: u16| set & 1 << leader.position() != 0;
+        if is_in(service.transferring) {
+            let term = rules.standing(leader).term;
+            let message =
+                format!("{leader} leads term {term}, and does not come to an end with handing over");
+            return waiting(TRANSFER_ENDED, message, Some(leader), None);
+        }
+        if is_in(service.declining) {
+            let (term, last) = (rules.standing(leader).term, rules.log_standing(leader).last_index);
+            let message = format!(
+                "{leader} leads term {term}, has committed and applied all of its {last} entries, and has no room for another"
+            );
+            return waiting(PROPOSALS_ACCEPTED, message, Some(leader), None);
         }
         if let Some(client) = service.unanswered {
             return waiting(ANSWERS, format!("{client} waits for an answer"), Some(client), Some(leader));
@@ -194,13 +276,17 @@ mod tests {
     use crate::log::testing::{N1, N2, N3, Run};
     use crate::membership::Membership;
 
+    fn of(owed: Owed) -> Settlement {
+        Settlement { owed, calm: None, circle: Circle::default(), servers: 3 }
+    }
+
     fn settlement(positions: &[usize], alone: bool) -> Settlement {
         let members = positions.iter().map(|&p| NodeId::server(p)).collect();
-        Settlement { owed: Owed::Progress { core: Core { members }, alone, allowance: Span::ZERO } }
+        of(Owed::Progress { core: Core { members }, alone, allowance: Span::ZERO })
     }
 
     /// What is missing where `n3` is cut off.
-    fn missing(settlement: &Settlement, run: &Run, service: &Service) -> Option<&'static str> {
+    pub(crate) fn missing(settlement: &Settlement, run: &Run, service: &Service) -> Option<&'static str> {
         let connected = |a, b| a != N3 && b != N3;
         match settlement.missing(&run.rules, [N1, N2, N3].into_iter(), connected, service) {
             Progress::Done => None,
@@ -317,8 +403,36 @@ mod tests {
     }
 
     #[test]
+    fn a_leader_that_hands_over_or_refuses_proposals_without_end_is_not_done() {
+        let (run, settlement) = (settled(), settlement(&[0, 1], true));
+        let with = |transferring, declining| {
+            missing(&settlement, &run, &Service { transferring, declining, ..Service::default() })
+        };
+        assert_eq!(with(0b001, 0), Some("transfer-ended"));
+        assert_eq!(with(0, 0b001), Some("proposals-accepted"));
+        assert_eq!(with(0b010, 0b110), None, "it is about the leader alone");
+    }
+
+    #[test]
+    fn a_missed_bound_says_what_goes_round_in_circles() {
+        let run = settled();
+        let mut settlement = settlement(&[0, 1], true);
+        settlement.circle.look(Time::from_millis(30), &run.rules, 3);
+        let Progress::Waiting(violation) =
+            waiting(LEADER, "a majority is connected and has no leader".to_owned(), None, None)
+        else {
+            unreachable!()
+        };
+        let explained = settlement.explain(Time::from_millis(900), violation);
+        assert_eq!(
+            explained.message,
+            "a majority is connected and has no leader; nothing has changed in the cluster since 30ms"
+        );
+    }
+
+    #[test]
     fn nothing_is_missing_where_nothing_is_owed() {
-        let settlement = Settlement { owed: Owed::Nothing(Because::NoMajority) };
+        let settlement = of(Owed::Nothing(Because::NoMajority));
         assert_eq!(missing(&settlement, &Run::new(), &Service::default()), None);
         assert_eq!(settlement.nothing_because(), Some(Because::NoMajority));
     }

@@ -43,6 +43,16 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<String> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
+/// Writes a text behind a marker that stands in the file, or as the whole file if there is no marker in it.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub(crate) fn write_behind(path: &Path, marker: &str, text: &str) -> anyhow::Result<()> {
+    let old = if path.exists() { read(path)? } else { String::new() };
+    let head = old.split_once(marker).map_or("", |(head, _)| head);
+    write_whole(path, &format!("{head}{marker}{text}"))
+}
+
 /// Writes a file under another name and then gives it its own, so that nobody ever meets half of it.
 ///
 /// # Errors

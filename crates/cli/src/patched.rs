@@ -8,6 +8,9 @@ use std::process::Command;
 use whitewater_mutants::Patch;
 use whitewater_sim::Digester;
 
+/// The profile of cargo for a program that is thrown away soon, and so not worth the time to make it fast.
+const PROFILE: &str = "planted";
+
 /// What a build needs of the project; everything else stays where it is.
 const NEEDED: &[&str] =
     &["Cargo.toml", "Cargo.lock", "README.md", ".cargo", "crates", "xtask", "scenarios", "seeds"];
@@ -36,7 +39,8 @@ pub(crate) fn program(root: &Path, target: &Path, package: &str, patch: &Patch) 
     let source = home.join("source");
     tree.write(&source)?;
     build(&source, &home.join("build"), package, patch)?;
-    let built = home.join("build/fuzz").join(package).with_extension(std::env::consts::EXE_EXTENSION);
+    let built =
+        home.join("build").join(PROFILE).join(package).with_extension(std::env::consts::EXE_EXTENSION);
     forget_older(&home.join("programs"), &patch.id);
     fs::create_dir_all(&folder)?;
     // Under another name first: a copy that was interrupted must not be taken for a program.
@@ -46,15 +50,20 @@ pub(crate) fn program(root: &Path, target: &Path, package: &str, patch: &Patch) 
     Ok(program)
 }
 
+/// Makes a folder hold the sources as they are and nothing else; what is the same there stays untouched.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub(crate) fn copy(root: &Path, folder: &Path) -> anyhow::Result<()> {
+    Tree::of(root)?.write(folder)
+}
+
 fn build(source: &Path, target: &Path, package: &str, patch: &Patch) -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--quiet", "--profile", "fuzz", "--package", package, "--target-dir"])
+        .args(["build", "--quiet", "--profile", PROFILE, "--package", package, "--target-dir"])
         .arg(target)
         .current_dir(source)
-        // A program that is thrown away soon is not worth the time to make it fast.
-        .envs([("CARGO_PROFILE_FUZZ_LTO", "off"), ("CARGO_PROFILE_FUZZ_CODEGEN_UNITS", "16")])
-        .env("CARGO_PROFILE_FUZZ_DEBUG", "0")
         // The system that shows the bug lists it as its own.
         .env(format!("WHITEWATER_PATCH_{}", patch.system.to_uppercase()), &patch.id)
         .output()

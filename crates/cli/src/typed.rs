@@ -60,7 +60,7 @@ impl Verb {
             Verb::Seeds(typed) => typed.needs_bugs(systems),
             Verb::Trace(typed) => typed.needs_bugs(systems),
             Verb::Scenario(typed) => typed.needs_bugs(systems),
-            Verb::Mutants(_) => true,
+            Verb::Mutants(typed) => typed.needs_bugs(),
             Verb::Determinism(typed) => typed.restricted.needs_bugs(),
             Verb::Worker(typed) => typed.restricted.needs_bugs(),
             Verb::Demo(_)

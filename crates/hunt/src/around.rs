@@ -1,6 +1,6 @@
 //! Runs a variant of a scenario many times, each time shaken in another way, and counts what comes of it.
 
-use crate::run::run;
+use crate::run::{missed, run};
 use crate::snapshot::meets;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -15,6 +15,8 @@ pub struct Around {
     pub runs: u64,
     /// Runs that ended as expected.
     pub met: u64,
+    /// Those of them in which a step never happened, so that the story was another one.
+    pub untold: u64,
     /// Every other ending with how often it came and the first number it came for.
     pub others: BTreeMap<String, (u64, u64)>,
 }
@@ -42,7 +44,10 @@ pub fn run_around(
             let outcome = run(system, &around(&plan, number), false)?;
             own.runs += 1;
             match meets(&variant.expect, &outcome.verdict) {
-                Ok(()) => own.met += 1,
+                Ok(()) => {
+                    own.met += 1;
+                    own.untold += u64::from(!missed(&plan, &outcome).is_empty());
+                }
                 Err(_) => own.note(ending(&outcome.verdict), 1, number),
             }
         }
@@ -78,6 +83,7 @@ impl Around {
     fn add(&mut self, other: Around) {
         self.runs += other.runs;
         self.met += other.met;
+        self.untold += other.untold;
         for (ending, (count, first)) in other.others {
             self.note(ending, count, first);
         }
@@ -90,12 +96,12 @@ mod tests {
 
     #[test]
     fn counts_of_several_threads_add_up_and_the_earliest_run_is_kept() {
-        let mut all = Around { runs: 2, met: 1, ..Around::default() };
+        let mut all = Around { runs: 2, met: 1, untold: 1, ..Around::default() };
         all.note("panic at n1".into(), 1, 9);
         let mut more = Around { runs: 3, met: 1, ..Around::default() };
         more.note("panic at n1".into(), 2, 4);
         all.add(more);
-        assert_eq!((all.runs, all.met), (5, 2));
+        assert_eq!((all.runs, all.met, all.untold), (5, 2, 1));
         assert_eq!(all.others["panic at n1"], (3, 4));
     }
 }

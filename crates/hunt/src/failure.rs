@@ -132,7 +132,11 @@ impl Failure {
 
     /// What is wrong, in one sentence.
     pub fn message(&self) -> String {
-        self.outcome.verdict.to_string()
+        let verdict = &self.outcome.verdict;
+        match verdict {
+            Verdict::Crashed { location, .. } => format!("{verdict} (at {location})"),
+            _ => verdict.to_string(),
+        }
     }
 
     /// The first suspect in one line, with the time it has in the text trace.

@@ -42,9 +42,9 @@ fn rename_target(target: Target, map: Map<'_>) -> Option<Target> {
     }
 }
 
-fn rename_end(node: Option<NodeId>, map: Map<'_>) -> Option<Option<NodeId>> {
-    match node {
-        Some(node) => map(node).map(Some),
+fn rename_end(end: Option<Target>, map: Map<'_>) -> Option<Option<Target>> {
+    match end {
+        Some(target) => rename_target(target, map).map(Some),
         None => Some(None),
     }
 }
@@ -170,7 +170,10 @@ fn rename_pin(pin: &Pin, map: Map<'_>) -> Option<Pin> {
         }
         Decision::Timer { node, peer, .. } => {
             *node = map(*node)?;
-            *peer = rename_end(*peer, map)?;
+            *peer = match *peer {
+                Some(node) => Some(map(node)?),
+                None => None,
+            };
         }
         Decision::Draw { node, .. } | Decision::Crash { node, .. } | Decision::Disk { node, .. } => {
             *node = map(*node)?;

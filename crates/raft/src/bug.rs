@@ -39,8 +39,12 @@ pub enum Bug {
     E09,
     /// A log counts as recent only if neither its last term nor its last index is lower.
     E11,
+    /// A refused pre-vote does not tell the candidate of a higher term.
+    E19,
     /// Who thinks itself a learner gives nobody its vote, whatever the candidate knows.
     LearnersAbstain,
+    /// A new leader takes a change of the membership although it has one that is not committed.
+    M01,
     /// A leader that has taken over in a joint configuration never leaves it.
     M12,
     /// A leader that is answered from a higher term takes the answer for a sign that it is followed.
@@ -72,7 +76,7 @@ pub enum Bug {
 #[cfg(feature = "mutants")]
 impl Bug {
     /// Every bug the core can plant, in the order of their ids.
-    pub const ALL: [Bug; 30] = [
+    pub const ALL: [Bug; 32] = [
         Bug::SeedE1,
         Bug::SeedE2,
         Bug::SeedE3,
@@ -89,9 +93,11 @@ impl Bug {
         Bug::E08,
         Bug::E09,
         Bug::E11,
+        Bug::E19,
         Bug::Figure8,
         Bug::L08,
         Bug::LearnersAbstain,
+        Bug::M01,
         Bug::M12,
         Bug::L10,
         Bug::L11,
@@ -126,9 +132,11 @@ impl Bug {
             Bug::E08 => "E08",
             Bug::E09 => "E09",
             Bug::E11 => "E11",
+            Bug::E19 => "E19",
             Bug::Figure8 => "figure-8",
             Bug::L08 => "L08",
             Bug::LearnersAbstain => "learners-abstain",
+            Bug::M01 => "M01",
             Bug::M12 => "M12",
             Bug::L10 => "L10",
             Bug::L11 => "L11",

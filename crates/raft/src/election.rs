@@ -111,7 +111,7 @@ impl<S: Storage> Raft<S> {
             && (theirs.index > self.log.last_index() || self.config.priority <= request.context.cast_signed())
     }
 
-    pub(crate) fn step_as_candidate(&mut self, message: Message) -> Result<(), StepError> {
+    pub(crate) fn step_as_candidate(&mut self, message: &mut Message) -> Result<(), StepError> {
         // Late answers to the pre-election must not count in the election.
         let awaited = match self.role {
             Role::PreCandidate => MessageKind::PreVoteResponse,

@@ -12,25 +12,24 @@ use crate::storage::Storage;
 use std::sync::Arc;
 
 impl<S: Storage> Raft<S> {
-    pub(crate) fn step_as_follower(&mut self, message: Message) -> Result<(), StepError> {
+    pub(crate) fn step_as_follower(&mut self, message: &mut Message) -> Result<(), StepError> {
         match message.kind {
             MessageKind::Append | MessageKind::Heartbeat | MessageKind::Snapshot => {
                 self.clock.election_elapsed = 0;
                 self.leader = message.from;
                 return match message.kind {
                     MessageKind::Append => self.handle_append(message),
-                    MessageKind::Heartbeat => self.handle_heartbeat(&message),
-                    _ => self.handle_snapshot(&message),
+                    MessageKind::Heartbeat => self.handle_heartbeat(message),
+                    _ => self.handle_snapshot(message),
                 };
             }
             MessageKind::Propose => return self.forward_proposal(message),
             // Without a leader there is nobody to forward to, and the caller asks again.
             MessageKind::TransferLeader if self.leader != NONE => {
-                self.send(Message { to: self.leader, term: self.term, ..message });
+                self.send(Message { to: self.leader, term: self.term, ..std::mem::take(message) });
             }
             MessageKind::ReadIndex if self.leader != NONE => {
-                let from = if message.from == NONE { self.id } else { message.from };
-                self.send(Message { from, to: self.leader, term: 0, ..message });
+                self.pass_on(message);
             }
             MessageKind::ReadIndexResponse => {
                 let context = message.entries[0].data.clone();
@@ -43,20 +42,25 @@ impl<S: Storage> Raft<S> {
         Ok(())
     }
 
-    fn forward_proposal(&mut self, message: Message) -> Result<(), StepError> {
+    fn forward_proposal(&mut self, message: &mut Message) -> Result<(), StepError> {
         if self.leader == NONE && planted!(self.log.planted, SeedE12) {
             panic!("a proposal met a follower without a leader");
         }
         if self.leader == NONE || self.config.disable_proposal_forwarding {
             return Err(StepError::ProposalDropped);
         }
-        let from = if message.from == NONE { self.id } else { message.from };
-        self.send(Message { from, to: self.leader, term: 0, ..message });
+        self.pass_on(message);
         Ok(())
     }
 
+    /// Sends to the leader what only a leader deals with, in the name of whoever asked for it first.
+    fn pass_on(&mut self, message: &mut Message) {
+        let from = if message.from == NONE { self.id } else { message.from };
+        self.send(Message { from, to: self.leader, term: 0, ..std::mem::take(message) });
+    }
+
     /// Entries from the leader (Raft paper, section 5.3).
-    fn handle_append(&mut self, append: Message) -> Result<(), StepError> {
+    fn handle_append(&mut self, append: &mut Message) -> Result<(), StepError> {
         if self.wanted_snapshot != 0 {
             self.send_snapshot_request();
             return Ok(());
@@ -70,7 +74,7 @@ impl<S: Storage> Raft<S> {
             return Ok(());
         }
         let previous = append.log_id();
-        match self.log.maybe_append(previous, append.entries, append.commit)? {
+        match self.log.maybe_append(previous, std::mem::take(&mut append.entries), append.commit)? {
             Some(last_new) => response.index = last_new,
             None => self.reject_append(previous, &mut response),
         }

@@ -10,20 +10,20 @@ use crate::state::Role;
 use crate::storage::Storage;
 
 impl<S: Storage> Raft<S> {
-    pub(crate) fn step_as_leader(&mut self, message: Message) -> Result<(), StepError> {
+    pub(crate) fn step_as_leader(&mut self, message: &mut Message) -> Result<(), StepError> {
         match message.kind {
-            MessageKind::Propose => return self.propose(message),
+            MessageKind::Propose => return self.propose(std::mem::take(&mut message.entries)),
             MessageKind::ReadIndex => {
-                self.handle_read_request(&message);
+                self.handle_read_request(message);
                 return Ok(());
             }
             _ => {}
         }
         let Some(at) = self.tracker.position(message.from) else { return Ok(()) };
         match message.kind {
-            MessageKind::AppendResponse if message.reject => self.handle_rejection(at, &message),
-            MessageKind::AppendResponse => return self.handle_acknowledgement(at, &message),
-            MessageKind::HeartbeatResponse => self.handle_heartbeat_response(at, &message),
+            MessageKind::AppendResponse if message.reject => self.handle_rejection(at, message),
+            MessageKind::AppendResponse => return self.handle_acknowledgement(at, message),
+            MessageKind::HeartbeatResponse => self.handle_heartbeat_response(at, message),
             MessageKind::TransferLeader => self.handle_transfer(at),
             _ => {}
         }

@@ -8,7 +8,6 @@ use crate::conf_change::{ChangeStep, ConfChangeV2};
 use crate::entry::{Entries, Entry, EntryKind, Payload};
 use crate::error::{ConfChangeError, StepError};
 use crate::identity::NONE;
-use crate::message::{Message, MessageKind};
 use crate::raft::Raft;
 use crate::state::{ConfState, Role};
 use crate::storage::Storage;
@@ -64,9 +63,7 @@ impl<S: Storage> Raft<S> {
         if leaves {
             // Dropped while the leadership is handed over: then the next leader leaves, or this one at the next entry.
             let leave = Entry::proposal(EntryKind::ConfChangeV2, Payload::EMPTY);
-            let mut proposal = Message::new(MessageKind::Propose, self.id, self.id);
-            proposal.entries = Entries::One(leave);
-            let dropped = self.propose(proposal);
+            let dropped = self.propose(Entries::One(leave));
             assert!(matches!(dropped, Ok(()) | Err(StepError::ProposalDropped)));
         }
         Ok(())

@@ -4,19 +4,19 @@ use crate::conf_change::decode_entry;
 use crate::entry::{Entries, Entry, EntryKind, payload_size_bytes};
 use crate::error::StepError;
 use crate::identity::NONE;
-use crate::message::{Message, MessageKind};
+use crate::message::MessageKind;
 use crate::raft::Raft;
 use crate::storage::Storage;
 
 impl<S: Storage> Raft<S> {
     /// Entries are proposed to this leader.
-    pub(crate) fn propose(&mut self, proposal: Message) -> Result<(), StepError> {
+    pub(crate) fn propose(&mut self, entries: Entries) -> Result<(), StepError> {
         let removed = self.tracker.get(self.id).is_none();
         if removed || self.transferee != NONE {
             return Err(StepError::ProposalDropped);
         }
         // Most proposals are one entry of the application, placed where it is.
-        let entries = match proposal.entries {
+        let entries = match entries {
             Entries::One(mut entry) => {
                 self.vet_conf_change(&mut entry, 0)?;
                 Entries::One(entry)

@@ -205,7 +205,8 @@ impl<S: Storage> Raft<S> {
             own.recent_active = true;
         }
         // There may be a configuration change in the log that was inherited. Waiting for all of it is cheaper than looking.
-        self.pending_conf_index = self.log.last_index();
+        self.pending_conf_index =
+            if planted!(self.log.planted, M01) { self.log.applied } else { self.log.last_index() };
         let accepted = self.append_as_leader(Entries::One(Entry::default()));
         assert!(accepted, "an empty entry passes every limit");
     }

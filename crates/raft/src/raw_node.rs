@@ -58,7 +58,17 @@ impl<S: Storage> RawNode<S> {
     ///
     /// If the message says what no correct peer would say, or a proposal in it was dropped; see [`StepError`]. No message
     /// makes the node panic.
-    pub fn step(&mut self, message: Message) -> Result<(), StepError> {
+    pub fn step(&mut self, mut message: Message) -> Result<(), StepError> {
+        self.raft.step(&mut message)
+    }
+
+    /// As [`step`](RawNode::step), where the message is: what the node keeps is taken out of it, and what is left means
+    /// nothing any more.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](RawNode::step).
+    pub fn step_in_place(&mut self, message: &mut Message) -> Result<(), StepError> {
         self.raft.step(message)
     }
 
@@ -233,9 +243,9 @@ impl<S: Storage> RawNode<S> {
     pub fn advance(&mut self) {
         assert!(!self.raft.config.async_storage_writes, "storage threads report by message");
         let mut to_self = std::mem::take(&mut self.owed.to_self);
-        for message in to_self.drain(..) {
+        for mut message in to_self.drain(..) {
             // Late by now if the term or the role has changed meanwhile, which is in order.
-            let _ = self.raft.step_admitted(message);
+            let _ = self.raft.step_admitted(&mut message);
         }
         self.owed.to_self = to_self;
         if let Some((term, last, snapshot)) = self.owed.appended.take() {
@@ -300,7 +310,7 @@ impl<S: Storage> RawNode<S> {
     fn propose_entry(&mut self, entry: Entry) -> Result<(), StepError> {
         let mut proposal = Message::new(MessageKind::Propose, self.raft.id, NONE);
         proposal.entries = Entries::One(entry);
-        self.raft.step(proposal)
+        self.raft.step(&mut proposal)
     }
 
     /// Puts a committed change into effect and returns the membership to be stored with the applied state.
@@ -321,7 +331,7 @@ impl<S: Storage> RawNode<S> {
     pub fn read_index(&mut self, context: impl Into<Payload>) {
         let mut request = Message::new(MessageKind::ReadIndex, self.raft.id, NONE);
         request.entries = Entries::One(Entry::proposal(EntryKind::Normal, context));
-        let stepped = self.raft.step(request);
+        let stepped = self.raft.step(&mut request);
         assert_eq!(stepped, Ok(()), "a read request is never refused");
     }
 
@@ -330,7 +340,7 @@ impl<S: Storage> RawNode<S> {
         let mut request = Message::new(MessageKind::TransferLeader, to, NONE);
         request.term = self.raft.term;
         // Wrong ids are nobody's progress, and are ignored like every transfer that cannot be.
-        let _ = self.raft.step_admitted(request);
+        let _ = self.raft.step_admitted(&mut request);
     }
 
     /// Stops following the leader, in the same term, so that others can be elected. Without effect on other roles.

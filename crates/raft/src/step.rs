@@ -16,22 +16,24 @@ use crate::storage::Storage;
 
 impl<S: Storage> Raft<S> {
     /// Takes a message from the network or from a storage thread.
-    pub(crate) fn step(&mut self, message: Message) -> Result<(), StepError> {
-        self.admit(&message)?;
+    ///
+    /// What is kept of it is taken out, so that it need not be copied on its way to where it is dealt with.
+    pub(crate) fn step(&mut self, message: &mut Message) -> Result<(), StepError> {
+        self.admit(message)?;
         self.log.reading_failed = false;
         self.step_admitted(message)
     }
 
     /// Takes a message that is known to be well-formed.
-    pub(crate) fn step_admitted(&mut self, message: Message) -> Result<(), StepError> {
-        if !self.settle_term(&message)? {
+    pub(crate) fn step_admitted(&mut self, message: &mut Message) -> Result<(), StepError> {
+        if !self.settle_term(message)? {
             return Ok(());
         }
         match message.kind {
-            MessageKind::StorageAppendResponse => self.handle_storage_appended(&message),
-            MessageKind::StorageApplyResponse => self.handle_storage_applied(&message),
+            MessageKind::StorageAppendResponse => self.handle_storage_appended(message),
+            MessageKind::StorageApplyResponse => self.handle_storage_applied(message),
             MessageKind::Vote | MessageKind::PreVote => {
-                self.handle_vote_request(&message);
+                self.handle_vote_request(message);
                 Ok(())
             }
             _ => match self.role {
@@ -126,7 +128,7 @@ impl<S: Storage> Raft<S> {
             MessageKind::AppendResponse if planted!(self.log.planted, L10) => leads,
             MessageKind::PreVote => true,
             // A granted pre-vote names the term of the election to come. A refused one names the refuser's.
-            MessageKind::PreVoteResponse => !message.reject,
+            MessageKind::PreVoteResponse => !message.reject || planted!(self.log.planted, E19),
             _ => false,
         };
         if !leaves_term_alone {

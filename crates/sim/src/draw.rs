@@ -173,14 +173,22 @@ pub(crate) const fn spread(bits: u64, low: u64, high: u64) -> u64 {
 
 /// A frozen hash of a name, for addresses.
 pub const fn name_hash(name: &str) -> u64 {
-    let bytes = name.as_bytes();
-    let mut hash = PRIME_2;
-    let mut i = 0;
-    while i < bytes.len() {
-        hash = fold(hash ^ bytes[i] as u64, PRIME_1);
-        i += 1;
+    joined_hash(&[name])
+}
+
+/// The hash of a name that is made of parts, without joining them.
+pub const fn joined_hash(parts: &[&str]) -> u64 {
+    let (mut hash, mut length, mut part) = (PRIME_2, 0, 0);
+    while part < parts.len() {
+        let (bytes, mut i) = (parts[part].as_bytes(), 0);
+        while i < bytes.len() {
+            hash = fold(hash ^ bytes[i] as u64, PRIME_1);
+            i += 1;
+        }
+        length += bytes.len() as u64;
+        part += 1;
     }
-    fold(hash ^ bytes.len() as u64, PRIME_2)
+    fold(hash ^ length, PRIME_2)
 }
 
 #[cfg(test)]

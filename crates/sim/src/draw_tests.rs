@@ -99,3 +99,9 @@ fn the_first_values_of_every_sampler_never_change() {
                   [28a, c, 7], [false, false, true], [1, 2], 'a', a93c485e38ae6606) [5, 6, 7, 4, 2, 0, 1, 3]";
     assert_eq!(format!("{samples:x?} {order:?}"), golden);
 }
+
+#[test]
+fn a_name_in_parts_has_the_hash_of_the_whole() {
+    assert_eq!(joined_hash(&["white", "", "wa", "ter"]), name_hash("whitewater"));
+    assert_eq!(joined_hash(&[]), name_hash(""));
+}

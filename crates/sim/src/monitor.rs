@@ -106,6 +106,12 @@ pub trait Monitor<N: Node> {
     /// What is still owed, asked every [`Monitor::interval`] while settling.
     fn owed(&mut self, now: Time, cluster: &Cluster<N>) -> Progress;
 
+    /// The bound on what is owed passed: the violation as it is reported, perhaps with more to explain it.
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        let _ = now;
+        violation
+    }
+
     /// How often [`Monitor::owed`] is asked.
     fn interval(&self) -> Span {
         Span::from_millis(20)

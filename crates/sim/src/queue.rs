@@ -63,8 +63,17 @@ impl<T> Queue<T> {
             self.far.push(Reverse(key));
             return;
         }
-        let position = self.taken + self.near[self.taken..].partition_point(|&other| other < key);
-        self.near.insert(position, key);
+        // Of those with the same time it comes last, so that the time alone tells its place.
+        let is_before = |&other: &u128| (other >> 64) as u64 <= at.nanos();
+        let position = self.taken + self.near[self.taken..].partition_point(is_before);
+        if self.taken > 0 && position - self.taken < self.near.len() - position {
+            // Those before it are fewer, and there is room in front of them.
+            self.near.copy_within(self.taken..position, self.taken - 1);
+            self.taken -= 1;
+            self.near[position - 1] = key;
+        } else {
+            self.near.insert(position, key);
+        }
         if self.near.len() - self.taken > NEAR_MAX {
             let later = self.near.drain(self.taken + NEAR_MAX / 2..);
             self.far.extend(later.map(Reverse));

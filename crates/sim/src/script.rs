@@ -281,7 +281,7 @@ impl Step {
             Target::Node(node) => Some(node),
             _ => None,
         }));
-        nodes.extend(self.action.pattern().into_iter().flat_map(|p| p.from.into_iter().chain(p.to)));
+        nodes.extend(self.action.pattern().into_iter().flat_map(|pattern| pattern.nodes()));
         if let Action::Expect(condition, _) | Action::Never(condition) = &self.action {
             nodes.extend(condition.nodes());
         }

@@ -95,6 +95,8 @@ pub enum Watch<'a> {
     None,
     /// All but the one of this name.
     AllBut(&'a str),
+    /// The one of this name; what others say does not end the run.
+    Only(&'a str),
 }
 
 /// Times of a system that plans are made to fit.

@@ -14,7 +14,7 @@ fn counts(node: usize, value: u64) -> Condition {
 }
 
 fn pong() -> Condition {
-    Condition::Arrives(Pattern { name: Some("Pong".to_owned()), to: Some(n(1)), ..Pattern::default() })
+    Condition::Arrives(Pattern { name: Some("Pong".to_owned()), to: Some(n(1).into()), ..Pattern::default() })
 }
 
 fn expect(when: Trigger, condition: Condition, within: Option<u64>) -> Step {

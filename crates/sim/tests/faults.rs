@@ -18,7 +18,7 @@ fn crash(losing: Losing, at_call: u32) -> Action {
 }
 
 fn pattern() -> Pattern {
-    Pattern { name: Some("Ping".to_owned()), from: Some(n(1)), ..Pattern::default() }
+    Pattern { name: Some("Ping".to_owned()), from: Some(n(1).into()), ..Pattern::default() }
 }
 
 fn during(action: Action) -> Vec<Step> {
@@ -98,7 +98,7 @@ fn biting(fault: Fault) -> Script {
         Fault::HoldMessage => script(during(Action::Hold(pattern()))),
         Fault::HoldTimer => {
             let name = Some("beat".to_owned());
-            script(during(Action::Hold(Pattern { name, from: Some(n(1)), ..Pattern::default() })))
+            script(during(Action::Hold(Pattern { name, from: Some(n(1).into()), ..Pattern::default() })))
         }
         Fault::Cut => script(during(Action::Cut { from: node(1), to: node(2) })),
         Fault::Isolate => script(during(Action::Partition(vec![vec![node(2)], others]))),
@@ -286,7 +286,7 @@ fn a_wiped_server_has_forgotten_what_it_wrote_and_an_older_disk_knows_what_was_t
 
 #[test]
 fn a_copy_that_was_kept_comes_after_its_elections_even_to_another_incarnation() {
-    let one = Pattern { to: Some(n(2)), number: Some(1), ..pattern() };
+    let one = Pattern { to: Some(n(2).into()), number: Some(1), ..pattern() };
     let outcome = run(&script(vec![
         step(at(30), Action::Replay(one, 2), Some(at(150))),
         step(at(70), crash(Losing::Some, 0), Some(at(75))),

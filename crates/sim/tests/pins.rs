@@ -11,7 +11,7 @@ use whitewater_sim::*;
 fn wild(seed: u64) -> Script {
     // Damage to copies is the one thing that pins cannot tell.
     let damage = seed.is_multiple_of(2);
-    let lossy = Pattern { from: Some(n(1)), ..Pattern::default() };
+    let lossy = Pattern { from: Some(n(1).into()), ..Pattern::default() };
     let steps = vec![
         step(
             at(20),

@@ -131,8 +131,8 @@ fn a_crash_forgets_timers_and_messages_find_nobody() {
 fn a_node_that_is_crashed_as_a_message_leaves_does_nothing_after_it() {
     let third = Pattern {
         name: Some("Ping".into()),
-        from: Some(n(1)),
-        to: Some(n(2)),
+        from: Some(n(1).into()),
+        to: Some(n(2).into()),
         number: Some(3),
         ..Pattern::default()
     };
@@ -172,8 +172,8 @@ fn a_cut_stops_one_direction_only() {
 fn a_hold_keeps_timers_until_its_condition_and_lets_them_go_at_once() {
     let hold = Action::Hold(Pattern {
         name: Some("ready".into()),
-        from: Some(n(1)),
-        to: Some(n(2)),
+        from: Some(n(1).into()),
+        to: Some(n(2).into()),
         ..Pattern::default()
     });
     let leads = Trigger::When(Condition::Takes(Target::Node(n(3)), Role::Leader), Span::ZERO);
@@ -192,8 +192,8 @@ fn a_hold_keeps_timers_until_its_condition_and_lets_them_go_at_once() {
 fn a_deviation_hits_the_message_it_names() {
     let third = Pattern {
         name: Some("Ping".into()),
-        from: Some(n(1)),
-        to: Some(n(2)),
+        from: Some(n(1).into()),
+        to: Some(n(2).into()),
         number: Some(3),
         ..Pattern::default()
     };
@@ -201,6 +201,31 @@ fn a_deviation_hits_the_message_it_names() {
     assert_eq!(outcome.counters.bites[Fault::Drop], 1);
     let outcome = run(&short(vec![step(at(0), Action::Duplicate(third, Span::from_millis(1)), None)]));
     assert_eq!((outcome.counters.bites[Fault::Drop], outcome.counters.bites[Fault::Repeat]), (0, 1));
+}
+
+#[test]
+fn a_role_at_an_end_of_a_message_is_who_has_it_at_that_moment() {
+    let pattern = Pattern {
+        name: Some("Ping".into()),
+        from: Some(Target::Leader),
+        to: Some(Target::Follower(0)),
+        ..Pattern::default()
+    };
+    let steps = vec![
+        step(at(0), Action::Lossy(pattern, Ratio::of(1, 1)), None),
+        order(at(5), n(1), "lead"),
+        order(at(20), n(3), "lead"),
+    ];
+    let outcome = run(&short(steps));
+    let lost = kinds(&outcome, EventKind::Drop);
+    let links: Vec<_> = lost.iter().filter_map(|e| e.subject.map(|s| (e.time, s.from, s.to))).collect();
+    assert!(links.iter().any(|(_, from, to)| (*from, *to) == (n(1), n(2))));
+    assert!(links.iter().any(|(_, from, to)| (*from, *to) == (n(3), n(1))));
+    for (time, from, to) in links {
+        let led_by_the_third = time >= Time::from_millis(20);
+        assert_eq!((from, to), if led_by_the_third { (n(3), n(1)) } else { (n(1), n(2)) });
+        assert!(time >= Time::from_millis(5));
+    }
 }
 
 #[test]

@@ -81,7 +81,10 @@ pub(crate) struct Head {
 }
 
 pub(crate) fn segment_name(number: u64) -> String {
-    format!("segment-{number:016x}")
+    let mut name = String::with_capacity(24);
+    name.push_str("segment-");
+    put_hex(&mut name, number, 16);
+    name
 }
 
 pub(crate) fn segment_number(name: &str) -> Option<u64> {
@@ -89,7 +92,21 @@ pub(crate) fn segment_number(name: &str) -> Option<u64> {
 }
 
 pub(crate) fn snapshot_name(mark: Mark) -> String {
-    format!("snapshot-{:016x}-{:04x}", mark.index, mark.term)
+    let mut name = String::with_capacity(32);
+    name.push_str("snapshot-");
+    put_hex(&mut name, mark.index, 16);
+    name.push('-');
+    put_hex(&mut name, mark.term, 4);
+    name
+}
+
+/// Adds a number with so many digits, or more if it has more: names are made often, and formatting takes its time.
+fn put_hex(name: &mut String, number: u64, digits: u32) {
+    let needed = (u64::BITS - number.leading_zeros()).div_ceil(4);
+    for place in (0..needed.max(digits)).rev() {
+        let digit = char::from_digit((number >> (4 * place)) as u32 & 15, 16);
+        name.push(digit.expect("four bits are a digit"));
+    }
 }
 
 /// Adds a frame with the record to `bytes`; returns its checksum.

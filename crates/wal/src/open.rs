@@ -256,14 +256,16 @@ impl Wal {
                 self.segments.push_back(Segment { number, file, highest: 0 });
                 self.closed = false;
             }
-            Body::Record(record) => {
-                self.state.apply(&record, false);
+            Body::Record(mut record) => {
                 self.note_record(&record);
                 if record.mark.is_some() {
                     self.marked = head.number;
                 }
                 if let Some(resume) = &mut self.resume {
+                    self.state.apply(&record, false);
                     resume.records.push(record);
+                } else {
+                    self.state.take_over(&mut record, false);
                 }
             }
         }

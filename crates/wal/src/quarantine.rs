@@ -34,8 +34,8 @@ impl Wal {
         let hard_state = Some(HardState { term, ..HardState::default() });
         // The first frame says it as well: a crash may keep that one and lose the one behind it.
         (wal.state.hard_state.term, wal.state.quarantined) = (term, true);
-        let record = Record { hard_state, quarantined: Some(true), ..Record::default() };
-        let durability = wal.write(disk, &record, true)?;
+        let mut record = Record { hard_state, quarantined: Some(true), ..Record::default() };
+        let durability = wal.write(disk, &mut record, true)?;
         Ok((wal, durability))
     }
 }

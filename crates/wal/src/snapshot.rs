@@ -7,6 +7,7 @@ use crate::format::{NEW_SNAPSHOT, snapshot_bytes, snapshot_name};
 use crate::saving::Saving;
 use crate::state::{Mark, Record};
 use crate::wal::{Durability, Garbage, Wal};
+use std::borrow::Cow;
 use whitewater_sim::{Disk, DiskError, Sync};
 
 impl Wal {
@@ -117,17 +118,17 @@ impl Wal {
         if let Some((hard_state, entries)) = &saving.restore {
             record.hard_state = *hard_state;
             if self.options().has(Bug::SnapshotWithoutRestore) {
-                let _ = self.write(disk, &Record { hard_state: *hard_state, ..record.clone() }, false)?;
+                let _ = self.write(disk, &mut Record { hard_state: *hard_state, ..record.clone() }, false)?;
             }
             record.restore = true;
-            record.suffix = entries.first().map(|first| self.suffix(first.index, entries));
+            record.suffix = entries.first().map(|first| self.suffix(first.index, Cow::Borrowed(entries)));
             if let Some(suffix) = &mut record.suffix
                 && suffix.first == mark.index + 1
             {
                 suffix.previous_term = mark.term;
             }
         }
-        self.write(disk, &record, true)
+        self.write(disk, &mut record, true)
     }
 
     fn poison_snapshot(&mut self) -> WalError {

@@ -118,6 +118,25 @@ impl State {
     /// Lets a record that [`State::follows`] take effect. With `keep_overwritten` entries that are replaced stay:
     /// that is a bug to plant.
     pub(crate) fn apply(&mut self, record: &Record<'_>, keep_overwritten: bool) {
+        let Some(next) = self.make_room(record, keep_overwritten) else { return };
+        let entries = record.suffix.iter().flat_map(|suffix| suffix.entries.iter());
+        self.entries.extend(entries.filter(|entry| entry.index >= next).cloned());
+    }
+
+    /// As [`State::apply`], but entries that are the record's own are taken out of it.
+    pub(crate) fn take_over(&mut self, record: &mut Record<'_>, keep_overwritten: bool) {
+        match &mut record.suffix {
+            Some(Suffix { entries: Cow::Owned(_), .. }) => {}
+            _ => return self.apply(record, keep_overwritten),
+        }
+        let next = self.make_room(record, keep_overwritten);
+        if let (Some(next), Some(Suffix { entries: Cow::Owned(entries), .. })) = (next, &mut record.suffix) {
+            self.entries.extend(entries.drain(..).filter(|entry| entry.index >= next));
+        }
+    }
+
+    /// Lets everything take effect but the entries that a record adds; says from which index on it adds some.
+    fn make_room(&mut self, record: &Record<'_>, keep_overwritten: bool) -> Option<u64> {
         self.hard_state = record.hard_state.unwrap_or(self.hard_state);
         self.quarantined = record.quarantined.unwrap_or(self.quarantined);
         if let Some(mark) = record.mark {
@@ -127,15 +146,14 @@ impl State {
                 self.entries.clear();
             }
         }
-        let Some(suffix) = &record.suffix else { return };
+        let suffix = record.suffix.as_ref()?;
         if suffix.first <= self.base.index {
             self.base = Mark { index: suffix.first - 1, term: suffix.previous_term };
             self.entries.clear();
         } else if !keep_overwritten {
             self.entries.truncate((suffix.first - self.base.index - 1) as usize);
         }
-        let next = self.last_index() + 1;
-        self.entries.extend(suffix.entries.iter().filter(|entry| entry.index >= next).cloned());
+        Some(self.last_index() + 1)
     }
 
     /// Forgets entries up to `index`.

@@ -215,16 +215,42 @@ impl Wal {
         hard_state: Option<HardState>,
         entries: &[Entry],
     ) -> Result<Durability, WalError> {
+        let suffix = entries.first().map(|first| self.suffix(first.index, Cow::Borrowed(entries)));
+        self.append_record(disk, &mut Record { hard_state, suffix, ..Record::default() })
+    }
+
+    /// As [`Wal::append`], with entries that nobody else needs: they are taken out, and the memory they were in is left.
+    ///
+    /// # Errors
+    /// As [`Wal::append`]; `entries` may be empty then.
+    pub fn append_taken(
+        &mut self,
+        disk: &mut Disk,
+        hard_state: Option<HardState>,
+        entries: &mut Vec<Entry>,
+    ) -> Result<Durability, WalError> {
+        let first = entries.first().map(|first| first.index);
+        let suffix = first.map(|first| self.suffix(first, Cow::Owned(std::mem::take(entries))));
+        let mut record = Record { hard_state, suffix, ..Record::default() };
+        let appended = self.append_record(disk, &mut record);
+        if let Some(Suffix { entries: Cow::Owned(memory), .. }) = record.suffix {
+            *entries = memory;
+            entries.clear();
+        }
+        appended
+    }
+
+    fn append_record(&mut self, disk: &mut Disk, record: &mut Record<'_>) -> Result<Durability, WalError> {
         self.refuse_if_busy()?;
-        if hard_state.is_none() && entries.is_empty() {
+        let Record { hard_state, suffix, .. } = record;
+        if hard_state.is_none() && suffix.is_none() {
             return self.flush(disk);
         }
-        let suffix = entries.first().map(|first| self.suffix(first.index, entries));
         if self.options.has(Bug::TwoWrites) && hard_state.is_some() && suffix.is_some() {
-            let _ = self.write(disk, &Record { suffix, ..Record::default() }, false)?;
-            return self.write(disk, &Record { hard_state, ..Record::default() }, true);
+            let suffix = suffix.take();
+            let _ = self.write(disk, &mut Record { suffix, ..Record::default() }, false)?;
         }
-        self.write(disk, &Record { hard_state, suffix, ..Record::default() }, true)
+        self.write(disk, record, true)
     }
 
     /// Appends a hard state without asking for it to be durable: a crash may lose it, up to the next append or flush.
@@ -234,8 +260,8 @@ impl Wal {
     /// As [`Wal::append`].
     pub fn note(&mut self, disk: &mut Disk, hard_state: HardState) -> Result<(), WalError> {
         self.refuse_if_busy()?;
-        let record = Record { hard_state: Some(hard_state), ..Record::default() };
-        self.write(disk, &record, false).map(|_| ())
+        let mut record = Record { hard_state: Some(hard_state), ..Record::default() };
+        self.write(disk, &mut record, false).map(|_| ())
     }
 
     /// Makes durable whatever is not, and says when it is.
@@ -259,8 +285,8 @@ impl Wal {
     /// As [`Wal::append`].
     pub fn truncate(&mut self, disk: &mut Disk, from: u64) -> Result<Durability, WalError> {
         self.refuse_if_busy()?;
-        let suffix = Some(self.suffix(from, &[]));
-        self.write(disk, &Record { suffix, ..Record::default() }, true)
+        let suffix = Some(self.suffix(from, Cow::Borrowed(&[])));
+        self.write(disk, &mut Record { suffix, ..Record::default() }, true)
     }
 
     /// Ends a quarantine: peers have given the node its data back.
@@ -269,12 +295,12 @@ impl Wal {
     /// As [`Wal::append`].
     pub fn end_quarantine(&mut self, disk: &mut Disk) -> Result<Durability, WalError> {
         self.refuse_if_busy()?;
-        self.write(disk, &Record { quarantined: Some(false), ..Record::default() }, true)
+        self.write(disk, &mut Record { quarantined: Some(false), ..Record::default() }, true)
     }
 
-    pub(crate) fn suffix<'a>(&self, first: u64, entries: &'a [Entry]) -> Suffix<'a> {
+    pub(crate) fn suffix<'a>(&self, first: u64, entries: Cow<'a, [Entry]>) -> Suffix<'a> {
         let previous_term = first.checked_sub(1).and_then(|index| self.term(index)).unwrap_or_default();
-        Suffix { first, previous_term, entries: Cow::Borrowed(entries) }
+        Suffix { first, previous_term, entries }
     }
 
     /// A ticket has come back: what it covered is durable.
@@ -357,7 +383,7 @@ impl Wal {
     pub(crate) fn write(
         &mut self,
         disk: &mut Disk,
-        record: &Record<'_>,
+        record: &mut Record<'_>,
         sync: bool,
     ) -> Result<Durability, WalError> {
         self.state.follows(record).map_err(|(expected, found)| WalError::Gap { expected, found })?;
@@ -374,7 +400,6 @@ impl Wal {
         })?;
 
         (self.chain, self.written) = end;
-        self.state.apply(record, self.options.has(Bug::CacheNotTruncated));
         if begins {
             (self.closed, self.next_segment) = (false, number + 1);
             self.segments.push_back(Segment { number, file, highest: 0 });
@@ -384,6 +409,7 @@ impl Wal {
             self.marked = if resumed.mark.is_some() { self.written } else { self.marked };
         }
         self.note_record(record);
+        self.state.take_over(record, self.options.has(Bug::CacheNotTruncated));
         if begins && disk.sync_dir().is_err() {
             return Err(self.poison(number));
         }

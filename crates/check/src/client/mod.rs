@@ -53,6 +53,13 @@ impl ClientRules {
         Ok(())
     }
 
+    /// Switches every rule off but this one; all of them if it is none of these.
+    pub fn blind_all_but(&mut self, name: &str) {
+        for rule in CLIENT_RULES.iter().filter(|rule| rule.name != name) {
+            self.history.blind |= 1 << rule.number;
+        }
+    }
+
     /// A client began an operation. `token` names a write; of a read it means nothing. A token given to two writes is
     /// known, but neither of them is missed if it is lost. An operation that began before is not begun again.
     pub fn invoked(&mut self, op: OpId, key: u64, ask: Ask, token: u64) {

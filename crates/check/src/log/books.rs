@@ -1,6 +1,6 @@
 //! What the rules know of the whole run: the shadow of every node and the committed prefix.
 
-use super::chronicle::{Ballots, Chronicle};
+use super::chronicle::{Ballots, Chronicle, Orders};
 use super::shadow::Shadow;
 use crate::chain::{ChainLog, Linked};
 use crate::change::Shadows;
@@ -63,6 +63,7 @@ pub(crate) struct Books {
     pub(crate) gold: Gold,
     pub(crate) chronicle: Chronicle,
     pub(crate) ballots: Ballots,
+    pub(crate) orders: Orders,
 }
 
 impl Books {
@@ -73,6 +74,7 @@ impl Books {
             gold: Gold::default(),
             chronicle: Chronicle::default(),
             ballots: Ballots::default(),
+            orders: Orders::default(),
         }
     }
 

@@ -95,4 +95,8 @@ pub(crate) struct LogChange<'a> {
     pub(crate) changes: &'a [u64],
     /// The last refusal, if one is new.
     pub(crate) refusal: Option<Refusal>,
+    /// Peers of `matched` that would be sent again what they have, a bit each by position.
+    pub(crate) repeating: u16,
+    /// See [`LogView::is_whole`]; asked only where a vote or role changed.
+    pub(crate) is_whole: bool,
 }

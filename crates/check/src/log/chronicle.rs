@@ -1,4 +1,4 @@
-//! Chronicle and ballots: which membership holds from which entry on, and who voted for whom.
+//! Chronicle, ballots and orders: which membership holds from which entry on, who voted for whom, who was to take over.
 
 use crate::change::Grant;
 use crate::membership::Membership;
@@ -37,6 +37,27 @@ impl Chronicle {
             }
         }
         self.known_to = self.known_to.max(applied);
+    }
+}
+
+/// Orders to take over.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Orders {
+    /// The term of who gave the order, and who got it.
+    given: Vec<(u64, NodeId)>,
+}
+
+impl Orders {
+    /// A leader tells somebody to take over.
+    pub(crate) fn remember(&mut self, term: u64, to: NodeId) {
+        if !self.has(term, to) {
+            self.given.push((term, to));
+        }
+    }
+
+    /// Whether a leader of that term has told this node to take over.
+    pub(crate) fn has(&self, term: u64, to: NodeId) -> bool {
+        self.given.contains(&(term, to))
     }
 }
 

@@ -44,9 +44,8 @@ pub(super) mod tests {
     fn a_pre_vote_may_name_the_next_term() {
         assert_eq!(
             broken(|run| {
-                run.say(N1, Spoken::Other { term: 3, is_pre_vote: true }, |n| {
-                    n.enter(2, Role::PreCandidate)
-                })?;
+                run.step(N1, |n| n.enter(2, Role::Follower))?;
+                run.say(N1, Spoken::Other { term: 3, is_pre_vote: true }, |n| n.role = Role::PreCandidate)?;
                 run.say(N1, Spoken::Other { term: 3, is_pre_vote: false }, |n| n.enter(3, Role::Candidate))
             }),
             None

@@ -1,8 +1,11 @@
 //! Rules over the logs of a Raft, and the composite that shadows every node and wakes them.
 
+mod abstract_step;
 mod acknowledgements_durable;
+mod appends_fit;
 mod books;
 mod campaign_configured;
+mod candidates_vote;
 mod change;
 mod chronicle;
 mod commit_monotonic;
@@ -26,13 +29,17 @@ mod matches_grow;
 mod membership_agreed;
 mod membership_steps;
 mod message_terms;
+mod next_beyond_match;
 mod one_change_at_a_time;
 mod peer_refused;
+mod pre_vote_keeps_term;
 mod responses_durable;
 mod rule;
 mod rules;
 mod shadow;
+mod snapshot_committed;
 mod state_machine_safety;
+mod transfer_ordered;
 mod vote_kept;
 
 #[cfg(test)]

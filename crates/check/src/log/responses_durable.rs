@@ -16,7 +16,9 @@ impl SpeechRule for ResponsesDurable {
     #[inline]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         let (node, durable_term) = (speaker.node, speaker.durable_term);
-        if said.term() <= durable_term || matches!(said, Spoken::Other { .. }) || speaker.forgiven {
+        let is_response =
+            matches!(said, Spoken::Grant { .. } | Spoken::Refusal { .. } | Spoken::AppendResponse { .. });
+        if said.term() <= durable_term || !is_response || speaker.forgiven {
             return Ok(());
         }
         let message = format!(

@@ -34,9 +34,16 @@ pub(crate) trait LogRule {
 pub(crate) struct Speaker {
     pub(crate) node: NodeId,
     pub(crate) term: u64,
+    /// Whether it leads that term.
+    pub(crate) leads: bool,
+    pub(crate) commit: u64,
+    /// Where it appends: the term of the entry before in its own log, if that is there and not compacted.
+    pub(crate) named_term: Option<u64>,
     pub(crate) durable_term: u64,
     pub(crate) durable_vote: Option<NodeId>,
     pub(crate) durable_index: u64,
+    /// Where it asks for votes as if it was told to take over: whether it was.
+    pub(crate) was_ordered: bool,
     /// Whether nothing is claimed about what is durable.
     pub(crate) forgiven: bool,
 }

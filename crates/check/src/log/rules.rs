@@ -1,8 +1,11 @@
 //! The rules over a Raft with a log, as one: shadows every node, makes one change per event, wakes what it concerns.
 
+use super::abstract_step::AbstractStep;
 use super::acknowledgements_durable::AcknowledgementsDurable;
+use super::appends_fit::AppendsFit;
 use super::books::Books;
 use super::campaign_configured::CampaignConfigured;
+use super::candidates_vote::CandidatesVote;
 use super::change::{LogChange, LogStanding};
 use super::commit_monotonic::CommitMonotonic;
 use super::commit_own_term::CommitOwnTerm;
@@ -24,12 +27,16 @@ use super::matches_grow::MatchesGrow;
 use super::membership_agreed::MembershipAgreed;
 use super::membership_steps::MembershipSteps;
 use super::message_terms::MessageTerms;
+use super::next_beyond_match::NextBeyondMatch;
 use super::one_change_at_a_time::OneChangeAtATime;
 use super::peer_refused::PeerRefused;
+use super::pre_vote_keeps_term::PreVoteKeepsTerm;
 use super::responses_durable::ResponsesDurable;
 use super::rule::{LogRule, Speaker, SpeechRule};
 use super::shadow::Shadow;
+use super::snapshot_committed::SnapshotCommitted;
 use super::state_machine_safety::StateMachineSafety;
+use super::transfer_ordered::TransferOrdered;
 use super::vote_kept::VoteKept;
 use crate::change::{Bits, Change, Grant, Standing};
 use crate::election_safety::ElectionSafety;
@@ -58,22 +65,28 @@ impl ElectionRules {
     }
 }
 
+#[inline]
+fn note(result: Result<(), Violation>, broken: &mut Vec<Violation>) {
+    if let Err(violation) = result {
+        broken.push(violation);
+    }
+}
+
 /// Declares the rules over what nodes say, in the order in which they hear.
 macro_rules! speech_rules {
     ($($rule:ty,)*) => {
         const SPEECH_RULES: &[Description] = &[$(Description::of_speech::<$rule>(),)*];
 
         #[inline]
-        fn hear(blind: u32, said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
+        fn hear(blind: u64, said: Spoken, speaker: &Speaker, broken: &mut Vec<Violation>) {
             let mut bit = FIRST_SPEECH_RULE;
             $(
                 if blind & bit == 0 {
-                    <$rule>::hear(said, speaker)?;
+                    note(<$rule>::hear(said, speaker), broken);
                 }
                 bit <<= 1;
             )*
             assert_eq!(bit, FIRST_LOG_RULE, "each rule has a bit of its own");
-            Ok(())
         }
     };
 }
@@ -83,6 +96,9 @@ speech_rules! {
     ResponsesDurable,
     AcknowledgementsDurable,
     MessageTerms,
+    AppendsFit,
+    SnapshotCommitted,
+    TransferOrdered,
 }
 
 /// Declares the rules over logs in the order in which they look.
@@ -97,16 +113,21 @@ macro_rules! log_rules {
 
         impl LogRules {
             #[inline]
-            fn wake(&mut self, blind: u32, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
+            fn wake(
+                &mut self,
+                blind: u64,
+                change: &LogChange<'_>,
+                books: &Books,
+                broken: &mut Vec<Violation>,
+            ) {
                 let mut bit = FIRST_LOG_RULE;
                 $(
                     if change.bits.meets(<$rule>::WAKES_ON) && blind & bit == 0 {
-                        self.$field.observe(change, books)?;
+                        note(self.$field.observe(change, books), broken);
                     }
                     bit <<= 1;
                 )*
                 assert_ne!(bit, 0, "each rule has a bit of its own");
-                Ok(())
             }
         }
     };
@@ -114,6 +135,7 @@ macro_rules! log_rules {
 
 log_rules! {
     vote_kept: VoteKept,
+    pre_vote_keeps_term: PreVoteKeepsTerm,
     durable_log_kept: DurableLogKept,
     log_terms: LogTerms,
     leader_append_only: LeaderAppendOnly,
@@ -129,17 +151,20 @@ log_rules! {
     state_machine_safety: StateMachineSafety,
     match_truth: MatchTruth,
     matches_grow: MatchesGrow,
+    next_beyond_match: NextBeyondMatch,
     membership_agreed: MembershipAgreed,
     membership_steps: MembershipSteps,
     one_change_at_a_time: OneChangeAtATime,
     campaign_configured: CampaignConfigured,
+    candidates_vote: CandidatesVote,
     elected_by_quorum: ElectedByQuorum,
     committed_on_quorum: CommittedOnQuorum,
     peer_refused: PeerRefused,
+    abstract_step: AbstractStep,
 }
 
-const FIRST_SPEECH_RULE: u32 = 1 << 3;
-const FIRST_LOG_RULE: u32 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
+const FIRST_SPEECH_RULE: u64 = 1 << 3;
+const FIRST_LOG_RULE: u64 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
 
 /// What a rule says of itself.
 #[derive(Clone, Copy)]
@@ -181,9 +206,11 @@ pub struct RaftRules {
     pub(super) election: ElectionRules,
     pub(super) log: LogRules,
     /// Rules that are switched off, a bit each.
-    blind: u32,
+    blind: u64,
     /// Votes sent in this step.
     grants: Vec<Grant>,
+    /// What is broken in this step.
+    broken: Vec<Violation>,
 }
 
 impl RaftRules {
@@ -197,6 +224,7 @@ impl RaftRules {
             log: LogRules::default(),
             blind: 0,
             grants: Vec::new(),
+            broken: Vec::new(),
         }
     }
 
@@ -224,10 +252,26 @@ impl RaftRules {
         Ok(())
     }
 
+    /// Names of all rules that the last step breaks, the one it is reported under first.
+    pub fn broken(&self) -> Vec<&'static str> {
+        self.broken.iter().map(|violation| violation.rule).collect()
+    }
+
+    /// Switches every rule off but this one; all of them if it is none of these.
+    pub fn blind_all_but(&mut self, name: &str) {
+        for (rule, _) in RaftRules::rules() {
+            if rule != name {
+                self.blind(rule).expect("it is one of them");
+            }
+        }
+    }
+
     /// Looks at a server after a step. `spoken` are the messages it sent to others in the step.
     ///
     /// # Errors
-    /// The rule that is broken.
+    /// The rule that is broken; of several the first in the order of [`RaftRules::rules`], which goes from causes to what
+    /// comes of them: what is promised, votes, terms, logs, commits, applied states. All of them have looked, and the step is
+    /// in the books, so that a run may go on.
     #[inline]
     pub fn observe<V: RaftView + ?Sized>(
         &mut self,
@@ -238,20 +282,31 @@ impl RaftRules {
     ) -> Result<(), Violation> {
         let (standing, after) = (Standing::of(view), LogStanding::of(view));
         let shadow = &mut self.books.nodes[node.position()];
-        let speaker = Speaker {
+        let mut speaker = Speaker {
             node,
+            was_ordered: false,
             term: standing.term,
+            leads: standing.role == Role::Leader,
+            commit: after.commit,
+            named_term: None,
             durable_term: standing.durable_term,
             durable_vote: view.durable_vote(),
             durable_index: after.durable_index,
             forgiven: shadow.forgiven,
         };
         self.grants.clear();
+        self.broken.clear();
         for said in spoken {
-            if let Spoken::Grant { to, term } = said {
-                self.grants.push(Grant { term, candidate: to });
+            match said {
+                Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
+                Spoken::Order { to, term } => self.books.orders.remember(term, to),
+                Spoken::Campaign { term, takes_over: true } => {
+                    speaker.was_ordered = self.books.orders.has(term.saturating_sub(1), node);
+                }
+                Spoken::Append { index, .. } => speaker.named_term = view.term_at(index),
+                _ => {}
             }
-            hear(self.blind, said, &speaker)?;
+            hear(self.blind, said, &speaker, &mut self.broken);
         }
         if !self.grants.is_empty() {
             self.books.ballots.remember(node, &self.grants);
@@ -259,10 +314,22 @@ impl RaftRules {
         let was = self.books.elections.of(node);
         let matched = follow_matches(shadow, self.servers, node, stimulus, view, (was, standing));
         let same = standing == was && after == shadow.standing;
-        if same && matched == 0 && self.grants.is_empty() && stimulus != Stimulus::Booted {
-            return Ok(());
+        if !same || matched != 0 || !self.grants.is_empty() || stimulus == Stimulus::Booted {
+            self.observe_changed(
+                node,
+                stimulus == Stimulus::Booted,
+                view,
+                (&was, &standing),
+                &after,
+                matched,
+            );
         }
-        self.observe_changed(node, stimulus == Stimulus::Booted, view, (&was, &standing), &after, matched)
+        self.first_broken()
+    }
+
+    #[inline]
+    fn first_broken(&self) -> Result<(), Violation> {
+        self.broken.first().map_or(Ok(()), |violation| Err(violation.clone()))
     }
 
     fn observe_changed<V: RaftView + ?Sized>(
@@ -273,10 +340,10 @@ impl RaftRules {
         (was, is): (&Standing, &Standing),
         after: &LogStanding,
         matched: u16,
-    ) -> Result<(), Violation> {
+    ) {
         let mut bits = Bits::MATCH.when(matched != 0);
         if was != is || booted || !self.grants.is_empty() {
-            bits = bits | self.observe_election(node, booted, is)?;
+            bits = bits | self.observe_election(node, booted, is);
         }
         let shadow = &mut self.books.nodes[node.position()];
         if booted {
@@ -300,14 +367,20 @@ impl RaftRules {
             | Bits::LOG_TRUNCATED.when(before.last_index > kept)
             | Bits::MEMBERSHIP.when(!memberships.is_empty())
             | Bits::REFUSED.when(refused);
+        let repeats = |peer: &usize| {
+            let next = view.next_index(NodeId::server(*peer));
+            matched & 1 << peer != 0 && next.is_some_and(|next| next <= shadow.matches[*peer])
+        };
+        let repeating = (0..self.servers).filter(repeats).fold(0, |set, peer| set | 1 << peer);
+        let is_whole = !bits.meets(Bits::VOTE | Bits::ROLE) || view.is_whole();
         let refusal = if refused { view.last_refusal() } else { None };
         let (grants, membership, changes) = (&self.grants, shadow.membership, view.changes());
         #[rustfmt::skip]
         let change = LogChange {
             node, bits, was, is, grants, before, after, kept, matched, committed_known, membership, memberships,
-            changes, refusal,
+            changes, refusal, is_whole, repeating,
         };
-        self.log.wake(self.blind, &change, &self.books)?;
+        self.log.wake(self.blind, &change, &self.books, &mut self.broken);
         // Only now, so that nobody needs a copy of what was before.
         let shadow = &mut self.books.nodes[node.position()];
         shadow.standing = *after;
@@ -319,18 +392,17 @@ impl RaftRules {
         if committed {
             shadow.forget_committed();
         }
-        Ok(())
     }
 
     /// The rules over elections alone. Says what changed.
-    fn observe_election(&mut self, node: NodeId, booted: bool, is: &Standing) -> Result<Bits, Violation> {
+    fn observe_election(&mut self, node: NodeId, booted: bool, is: &Standing) -> Bits {
         let change = self.books.elections.change(node, *is, booted, &self.grants);
         for (place, rule) in self.election.each().into_iter().enumerate() {
             if self.blind & 1 << place == 0 {
-                rule.wake(&change)?;
+                note(rule.wake(&change), &mut self.broken);
             }
         }
-        Ok(change.bits)
+        change.bits
     }
 
     /// A server crashed: what is remembered of it is what was durable.
@@ -347,18 +419,25 @@ impl RaftRules {
         let shadow = &mut self.books.nodes[node.position()];
         shadow.die();
         self.grants.clear();
+        self.broken.clear();
+        let mut spoken_term = 0;
         for said in spoken {
+            if !matches!(said, Spoken::Other { is_pre_vote: true, .. }) {
+                spoken_term = spoken_term.max(said.term());
+            }
             match said {
                 Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
                 Spoken::AppendResponse { index, .. } => {
                     shadow.durable_before = shadow.durable_before.max(index);
                 }
-                Spoken::Refusal { .. } | Spoken::Other { .. } => {}
+                Spoken::Order { to, term } => self.books.orders.remember(term, to),
+                _ => {}
             }
         }
         self.log.vote_kept.remember(node, &self.grants);
         self.books.ballots.remember(node, &self.grants);
         let standing = self.books.elections.of(node);
+        self.log.abstract_step.lose_sight((standing.role, standing.term), spoken_term);
         if standing.role == Role::Leader {
             self.log.leader_longest.lose_sight(standing.term);
         }
@@ -381,6 +460,12 @@ impl RaftRules {
     /// A server's log as of its last event; of a server that is down what was durable.
     pub fn log_standing(&self, node: NodeId) -> LogStanding {
         self.books.node(node).standing
+    }
+
+    /// Term and index of a server's last entry; of a server that is down those of the last durable one.
+    pub(crate) fn last_entry(&self, node: NodeId) -> (u64, u64) {
+        let log = &self.books.node(node).log;
+        (log.last().term, log.last_index())
     }
 
     /// The membership as a server saw it last; `None` if memberships never change.

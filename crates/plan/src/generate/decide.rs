@@ -2,7 +2,7 @@
 
 use super::weights::SIGNIFICANT_DIGITS;
 use crate::tuning::Tuning;
-use whitewater_sim::draw::name_hash;
+use whitewater_sim::draw::{joined_hash, name_hash};
 use whitewater_sim::{Draw, Key, Keys, Site, Span};
 
 /// Every decision a seed makes about its plan.
@@ -19,6 +19,11 @@ impl Decisions {
     /// What the `number`-th decision of that name is drawn from.
     pub(super) fn draw(&self, name: &str, number: u64) -> Draw {
         self.key.draw(name_hash(name), number)
+    }
+
+    /// The same for a name that is made of parts.
+    pub(super) fn draw_joined(&self, parts: &[&str], number: u64) -> Draw {
+        self.key.draw(joined_hash(parts), number)
     }
 
     /// Whether a fault family or feature takes part in this run; half of the runs go without it, unless a profile of

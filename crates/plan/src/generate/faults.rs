@@ -6,7 +6,7 @@ use super::moments::{Fault, Stage};
 use super::weights as w;
 use super::{clocks, cuts, lasting, processes};
 use crate::profile::Scope;
-use whitewater_sim::{Action, NodeId, Pattern, Script, Step, System, Timing, Trouble};
+use whitewater_sim::{Action, NodeId, Pattern, Script, Step, System, Target, Timing, Trouble};
 
 /// Adds the faults of every family that is on, within the scope of the profile, and survived by the system. What was
 /// demanded of options stays.
@@ -109,7 +109,7 @@ fn traffic(fault: &Fault<'_>) -> Pattern {
 
 fn add_holds(steps: &mut Vec<Step>, stage: &Stage<'_>, scope: Scope) {
     let hold = |fault: &Fault<'_>, pattern: Pattern| {
-        let node = pattern.from.expect("generated patterns name a sender");
+        let node = pattern.from.and_then(Target::node).expect("generated patterns name a sender");
         Step { until: Some(fault.end(Some(node))), ..Step::new(fault.begin(), Action::Hold(pattern)) }
     };
     if scope.links {
@@ -133,7 +133,8 @@ fn add_single_messages(steps: &mut Vec<Step>, stage: &Stage<'_>) {
         steps.extend(stage.faults("misdeliver-one").map(|fault| {
             let pattern = single(&fault);
             let ends = [pattern.from, pattern.to];
-            let others = (0..stage.servers).map(NodeId::server).filter(|&node| !ends.contains(&Some(node)));
+            let others =
+                (0..stage.servers).map(NodeId::server).filter(|&node| !ends.contains(&Some(node.into())));
             let others: Vec<NodeId> = others.collect();
             let to = *fault.draw("stranger").pick(&others);
             Step::new(fault.begin(), Action::Misdeliver(pattern, to))

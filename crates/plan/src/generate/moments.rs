@@ -55,7 +55,7 @@ impl<'a> Stage<'a> {
     pub(super) fn faults(&'a self, family: &'static str) -> impl Iterator<Item = Fault<'a>> {
         let count = match self.decisions.is_on(family) {
             true => {
-                let mut draw = self.decisions.draw(&format!("{family} count"), 0);
+                let mut draw = self.decisions.draw_joined(&[family, " count"], 0);
                 let (low, high) = self.decisions.range("faults", w::FAULTS_OF_A_FAMILY);
                 draw.log_uniform(low, high)
             }
@@ -96,7 +96,11 @@ impl<'a> Stage<'a> {
 impl Fault<'_> {
     /// What one decision about this fault is drawn from.
     pub(super) fn draw(&self, decision: &str) -> Draw {
-        self.stage.decisions.draw(&format!("{} {decision}", self.family), self.number)
+        self.draw_joined(decision, "")
+    }
+
+    fn draw_joined(&self, decision: &str, rest: &str) -> Draw {
+        self.stage.decisions.draw_joined(&[self.family, " ", decision, rest], self.number)
     }
 
     /// When it begins: at a time, or when something happens.
@@ -234,22 +238,22 @@ impl Fault<'_> {
     /// All messages of one link.
     pub(super) fn link(&self, decision: &str) -> Pattern {
         let (from, to) = self.pair(decision);
-        Pattern { from: Some(from), to: Some(to), ..Pattern::default() }
+        Pattern { from: Some(from.into()), to: Some(to.into()), ..Pattern::default() }
     }
 
     /// Messages of one kind on one link, or all of the link if kinds have no names.
     pub(super) fn message(&self, decision: &str) -> Pattern {
         let kinds = self.stage.messages;
-        let name = self.stage.has_messages().then(|| *self.draw(&format!("{decision} kind")).pick(kinds));
+        let name = self.stage.has_messages().then(|| *self.draw_joined(decision, " kind").pick(kinds));
         Pattern { name: name.map(str::to_owned), ..self.link(decision) }
     }
 
     /// A timer of one server; about one peer, if it is about peers, in half of the cases.
     pub(super) fn timer(&self, decision: &str) -> Pattern {
         let (owner, peer) = self.pair(decision);
-        let name = (*self.draw(&format!("{decision} name")).pick(self.stage.timers)).to_owned();
-        let to = self.draw(&format!("{decision} peer")).chance(1, 2).then_some(peer);
-        Pattern { name: Some(name), from: Some(owner), to, ..Pattern::default() }
+        let name = (*self.draw_joined(decision, " name").pick(self.stage.timers)).to_owned();
+        let to = self.draw_joined(decision, " peer").chance(1, 2).then_some(peer.into());
+        Pattern { name: Some(name), from: Some(owner.into()), to, ..Pattern::default() }
     }
 
     /// Only one of those that match.

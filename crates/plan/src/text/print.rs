@@ -225,10 +225,10 @@ pub fn print_pattern(pattern: &Pattern) -> String {
     let Pattern { name, from, to, term, number } = pattern;
     // Timers are written in lower case: name first, and no peer means that there is none to speak of.
     let is_timer = name.as_ref().is_some_and(|name| name.starts_with(char::is_lowercase));
-    let end = |node: &Option<_>| node.as_ref().map_or("any".to_owned(), ToString::to_string);
+    let end = |end: &Option<Target>| end.as_ref().map_or("any".to_owned(), print_target);
     let link = match (from, to) {
         (None, None) => None,
-        (Some(from), None) if is_timer => Some(from.to_string()),
+        (Some(from), None) if is_timer => Some(print_target(from)),
         _ => Some(format!("{}->{}", end(from), end(to))),
     };
     let name = name.as_ref().map(|name| if is_name(name) { name.clone() } else { quote(name) });

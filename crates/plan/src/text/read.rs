@@ -288,14 +288,14 @@ impl<'a> Reader<'a> {
                 twice(has_link, "link")?;
                 let any_or_node = |reader: &mut Self, word: &Word, text: &str| match text {
                     "any" => Ok(None),
-                    text => reader.node_of(word, text).map(Some),
+                    text => reader.target_of(word, text).map(Some),
                 };
                 (pattern.from, pattern.to) = self.arrow(&word, any_or_node)?;
                 has_link = true;
                 self.words.next();
-            } else if looks_like_a_node(text) {
+            } else if is_target(text) {
                 twice(has_link, "link")?;
-                pattern.from = Some(self.node_of(&word, text)?);
+                pattern.from = Some(self.target_of(&word, text)?);
                 has_link = true;
                 self.words.next();
             } else if text == "term" {

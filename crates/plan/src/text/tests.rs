@@ -3,6 +3,9 @@
 use super::*;
 use crate::testing::POND;
 use proptest::prelude::*;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic::Location;
 use whitewater_sim::{
     Action, ClockChange, Condition, Countable, Decision, DiskFaults, DiskTiming, Fate, Limits, Losing,
     Network, Pattern, Rate, Ratio, Rest, Role, Settle, Shape, Span, Step, Target, Time, Topology, Trigger,
@@ -12,12 +15,25 @@ fn node(name: &str) -> NodeId {
     name.parse().unwrap()
 }
 
+fn target(name: &str) -> Target {
+    match name {
+        "leader" => Target::Leader,
+        "follower" => Target::Follower(0),
+        name => Target::Node(node(name)),
+    }
+}
+
 fn read(line: &str) -> Step {
     parse_step(line, Some(&POND)).unwrap_or_else(|wrong| panic!("{line}: {wrong}"))
 }
 
 fn pattern(name: Option<&str>, from: Option<&str>, to: Option<&str>) -> Pattern {
-    Pattern { name: name.map(str::to_owned), from: from.map(node), to: to.map(node), ..Pattern::default() }
+    Pattern {
+        name: name.map(str::to_owned),
+        from: from.map(target),
+        to: to.map(target),
+        ..Pattern::default()
+    }
 }
 
 #[test]
@@ -53,6 +69,8 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "hold relay-ready n1->n2 until n1 leads",
         "hold n1->n2 Announce term 2 from 1s until 2s",
         "hold election n2 until n1 leads after 1500us",
+        "hold leader->follower-2 MsgApp until n1 leads",
+        "hold election leader until follower->leader Announce #2 arrives",
         "drop n1->n2 MsgApp term 2 #3",
         "drop n1->any Vote from 5ms until +1s",
         "delay n1->n2 MsgApp #2 by 30ms",
@@ -239,6 +257,56 @@ fn every_error_points_at_its_word_and_says_how_to_mend_it() {
     insta::assert_snapshot!(told.join("\n\n"));
 }
 
+#[test]
+fn every_word_of_the_language_is_explained_to_those_who_write_scenarios() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/README.md");
+    let guide = std::fs::read_to_string(file).unwrap();
+    let is_explained = |word: &str| {
+        let begins = format!("`{word}");
+        let ends = |rest: &str| !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '-');
+        guide.match_indices(&begins).any(|(at, _)| ends(&guide[at + begins.len()..]))
+    };
+    let words = [&read::STEPS[..], &read::SETTINGS[..], &[pin::PIN]].concat();
+    let missing: Vec<&str> = words.into_iter().filter(|word| !is_explained(word)).collect();
+    assert!(missing.is_empty(), "scenarios/README.md says nothing of {missing:?}");
+}
+
+thread_local! {
+    /// Lines of the sources that have found something wrong in this thread.
+    static REACHED: RefCell<BTreeSet<(String, u32)>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// An error was made there.
+pub(super) fn reach(place: &Location<'_>) {
+    let file = place.file().rsplit(['/', '\\']).next().unwrap_or_default();
+    REACHED.with_borrow_mut(|reached| reached.insert((file.to_owned(), place.line())));
+}
+
+#[test]
+fn every_error_of_the_reader_is_met_by_one_of_the_wrong_lines() {
+    for line in crate::testing::WRONG_LINES {
+        parse_script(&["servers 3".to_owned(), (*line).to_owned()], Some(&POND)).unwrap_err();
+    }
+    parse_step("", Some(&POND)).unwrap_err();
+    let sources = [
+        ("disk.rs", include_str!("disk.rs")),
+        ("pin.rs", include_str!("pin.rs")),
+        ("read.rs", include_str!("read.rs")),
+        ("setting.rs", include_str!("setting.rs")),
+        ("step.rs", include_str!("step.rs")),
+    ];
+    let makes_one = |line: &str| line.contains(".wrong(") || line.contains(".wrong_here(");
+    let mut missed = Vec::new();
+    for (file, text) in sources {
+        for (line, number) in text.lines().zip(1..).filter(|(line, _)| makes_one(line)) {
+            if !REACHED.with_borrow(|reached| reached.contains(&(file.to_owned(), number))) {
+                missed.push(format!("{file}:{number}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "write a wrong line for each of these:\n{}", missed.join("\n"));
+}
+
 fn spans() -> BoxedStrategy<Span> {
     prop_oneof![Just(0), 0..2_000_000_000u64, any::<u64>()].prop_map(Span::from_nanos).boxed()
 }
@@ -273,8 +341,8 @@ fn patterns() -> BoxedStrategy<Pattern> {
     let number = prop::option::of(1..=u32::MAX);
     (
         prop::option::of(names),
-        prop::option::of(nodes()),
-        prop::option::of(nodes()),
+        prop::option::of(targets()),
+        prop::option::of(targets()),
         any::<Option<u64>>(),
         number,
     )

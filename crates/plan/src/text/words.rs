@@ -102,11 +102,13 @@ impl<'a> Words<'a> {
     }
 
     /// An error at a word.
+    #[track_caller]
     pub(super) fn wrong(&self, word: &Word, message: String, mend: impl Into<String>) -> LineError {
         self.wrong_at(word.start, message, mend.into())
     }
 
     /// An error at the next word, or behind the last one.
+    #[track_caller]
     pub(super) fn wrong_here(&self, message: String, mend: impl Into<String>) -> LineError {
         let at = self.peek().map_or(self.line.trim_end().len(), |word| word.start);
         self.wrong_at(at, message, mend.into())
@@ -117,7 +119,10 @@ impl<'a> Words<'a> {
         self.line[..word.start].chars().count() + 1
     }
 
+    #[track_caller]
     fn wrong_at(&self, at: usize, message: String, mend: String) -> LineError {
+        #[cfg(test)]
+        super::tests::reach(std::panic::Location::caller());
         LineError { line: 0, column: self.line[..at].chars().count() + 1, message, mend }
     }
 }

@@ -7,7 +7,7 @@ use crate::draw::{Draw, fold};
 use crate::fault::Fault;
 use crate::id::{Link, NodeId};
 use crate::node::{Node, OpId};
-use crate::script::{Script, Trigger};
+use crate::script::{Script, Step, Trigger};
 use crate::target::Condition;
 use crate::target::{Pattern, Target};
 use crate::time::Span;
@@ -106,6 +106,36 @@ pub(super) struct Director<N: Node> {
     tamperers: Vec<Bender>,
     /// From settling on, nothing begins any more.
     pub(super) over: bool,
+    /// Whether some step means messages or timers by the role of their ends.
+    names_roles: bool,
+    /// Who has which role, where that matters.
+    cast: Cast,
+}
+
+/// Who has which role at the moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cast {
+    /// Who leads.
+    pub(super) leader: Option<NodeId>,
+    /// Who is up and does not lead, counting round the cluster from the leader.
+    pub(super) followers: Vec<NodeId>,
+}
+
+impl Cast {
+    /// Whether a target means this node.
+    fn means(&self, target: Target, node: NodeId) -> bool {
+        match target {
+            Target::Node(named) => named == node,
+            Target::Any => true,
+            Target::Leader => self.leader == Some(node),
+            Target::Follower(count) => self.follower(count) == Some(node),
+        }
+    }
+
+    /// The so-manieth of those that do not lead, from 0, counting on from the first behind the last.
+    pub(super) fn follower(&self, count: u8) -> Option<NodeId> {
+        self.followers.get(usize::from(count) % self.followers.len().max(1)).copied()
+    }
 }
 
 /// Which kinds of conditions somebody waits for.
@@ -120,16 +150,16 @@ struct Watched {
 
 impl Pattern {
     /// Whether the pattern means this message or timer, its number not considered.
-    fn matches(&self, subject: &Subject) -> bool {
+    fn matches(&self, subject: &Subject, cast: &Cast) -> bool {
         self.name.as_deref().is_none_or(|name| name == subject.name)
-            && self.from.is_none_or(|from| from == subject.from)
-            && self.to.is_none_or(|to| to == subject.to)
+            && self.from.is_none_or(|from| cast.means(from, subject.from))
+            && self.to.is_none_or(|to| cast.means(to, subject.to))
             && self.term.is_none_or(|term| subject.term == Some(term))
     }
 
     /// Whether it means this one, counting those that match otherwise.
-    fn counts(&self, subject: &Subject, seen: &mut u32) -> bool {
-        if !self.matches(subject) {
+    fn counts(&self, subject: &Subject, cast: &Cast, seen: &mut u32) -> bool {
+        if !self.matches(subject, cast) {
             return false;
         }
         *seen += 1;
@@ -154,7 +184,19 @@ impl<N: Node> Director<N> {
             benders: Vec::new(),
             tamperers: Vec::new(),
             over: false,
+            names_roles: script.steps.iter().any(names_a_role),
+            cast: Cast::default(),
         })
+    }
+
+    /// Whether it has to know who has which role before it looks at a message or timer.
+    #[inline]
+    pub(super) fn names_roles(&self) -> bool {
+        self.names_roles
+    }
+
+    pub(super) fn set_cast(&mut self, cast: Cast) {
+        self.cast = cast;
     }
 
     pub(super) fn command(&self, step: usize) -> &N::Command {
@@ -253,10 +295,13 @@ impl<N: Node> Director<N> {
         subject: &Subject,
         pattern: impl Fn(&Condition) -> Option<&Pattern>,
     ) -> Vec<Met> {
-        self.take_met(|waiting| match pattern(&waiting.condition) {
-            Some(pattern) => pattern.counts(subject, &mut waiting.seen),
+        let cast = std::mem::take(&mut self.cast);
+        let met = self.take_met(|waiting| match pattern(&waiting.condition) {
+            Some(pattern) => pattern.counts(subject, &cast, &mut waiting.seen),
             None => false,
-        })
+        });
+        self.cast = cast;
+        met
     }
 
     fn take_met(&mut self, mut is_met: impl FnMut(&mut Waiting) -> bool) -> Vec<Met> {
@@ -286,7 +331,8 @@ impl<N: Node> Director<N> {
 
     /// Lets a link stand still.
     pub(super) fn open_clog(&mut self, step: usize, link: Link) {
-        let pattern = Pattern { from: Some(link.from), to: Some(link.to), ..Pattern::default() };
+        let pattern =
+            Pattern { from: Some(link.from.into()), to: Some(link.to.into()), ..Pattern::default() };
         self.holds.push(Hold { step, pattern, clogs: true, seen: 0, parked: Vec::new() });
     }
 
@@ -301,8 +347,10 @@ impl<N: Node> Director<N> {
     /// The hold that takes this message or timer, as its place among the holds, its step, and whether it is a link that
     /// stands still.
     pub(super) fn hold_for(&mut self, subject: &Subject, is_message: bool) -> Option<(usize, usize, bool)> {
-        let takes =
-            |hold: &mut Hold<N>| (is_message || !hold.clogs) && hold.pattern.counts(subject, &mut hold.seen);
+        let cast = &self.cast;
+        let takes = |hold: &mut Hold<N>| {
+            (is_message || !hold.clogs) && hold.pattern.counts(subject, cast, &mut hold.seen)
+        };
         let place = self.holds.iter_mut().position(takes)?;
         let Hold { step, clogs, .. } = self.holds[place];
         self.steps[step].unmet = false;
@@ -345,7 +393,7 @@ impl<N: Node> Director<N> {
     pub(super) fn bend(&mut self, subject: &Subject, size_bytes: u32, bits: u64) -> Bent {
         let mut bent = Bent::default();
         for Bender { step, action, seen } in &mut self.benders {
-            if !action.pattern().is_some_and(|pattern| pattern.counts(subject, seen)) {
+            if !action.pattern().is_some_and(|pattern| pattern.counts(subject, &self.cast, seen)) {
                 continue;
             }
             self.steps[*step].unmet = false;
@@ -372,7 +420,7 @@ impl<N: Node> Director<N> {
     pub(super) fn tamper(&mut self, subject: &Subject, bits: u64) -> Tampered {
         let mut tampered = Tampered::default();
         for Bender { step, action, seen } in &mut self.tamperers {
-            if !action.pattern().is_some_and(|pattern| pattern.counts(subject, seen)) {
+            if !action.pattern().is_some_and(|pattern| pattern.counts(subject, &self.cast, seen)) {
                 continue;
             }
             self.steps[*step].unmet = false;
@@ -396,4 +444,19 @@ impl Trigger {
     pub(super) fn is_end(end: Option<&Trigger>) -> bool {
         matches!(end, Some(Trigger::End))
     }
+}
+
+/// Whether a step means messages or timers by the role of one of their ends.
+fn names_a_role(step: &Step) -> bool {
+    let of_trigger = |trigger: &Trigger| match trigger {
+        Trigger::When(condition, _) => condition.pattern().is_some_and(Pattern::names_a_role),
+        _ => false,
+    };
+    let of_action = match &step.action {
+        Action::Expect(condition, _) | Action::Never(condition) => condition.pattern(),
+        action => action.pattern(),
+    };
+    of_action.is_some_and(Pattern::names_a_role)
+        || of_trigger(&step.when)
+        || step.until.as_ref().is_some_and(of_trigger)
 }

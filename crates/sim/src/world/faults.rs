@@ -1,6 +1,6 @@
 //! Steps of the script as they begin and end: what they do at once, holds and operations.
 
-use super::director::Met;
+use super::director::{Cast, Met};
 use super::step::Why;
 use super::{Packet, Pending, World};
 use crate::action::Action;
@@ -44,6 +44,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         subject: &Subject,
         pattern: impl Fn(&Condition) -> Option<&Pattern>,
     ) {
+        self.cast();
         for met in self.director.met_by(subject, pattern) {
             self.trigger(met, event);
         }
@@ -188,6 +189,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     pub(super) fn hold_packet(&mut self, packet: Packet<N>) -> Option<Packet<N>> {
         let subject = self.subject_of(packet.from, packet.to, &packet.message);
+        self.cast();
         let Some((hold, step, clogs)) = self.director.hold_for(&subject, true) else { return Some(packet) };
         if !self.bite(if clogs { Fault::Clog } else { Fault::HoldMessage }) {
             return Some(packet);
@@ -203,6 +205,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Holds a timer back if a step asks for it.
     pub(super) fn hold_timer(&mut self, node: NodeId, timer: N::Timer, cause: EventId) -> bool {
         let subject = self.timer_subject(node, timer);
+        self.cast();
         let Some((hold, step, _)) = self.director.hold_for(&subject, false) else { return false };
         if !self.bite(Fault::HoldTimer) {
             return false;
@@ -255,22 +258,36 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// The node a target means at this moment.
     pub(super) fn resolve(&self, target: Target) -> Option<NodeId> {
-        let leader = || {
-            let leads = |node: &NodeId| self.cluster.role(*node) == Some(Role::Leader);
-            let led = |node: &NodeId| self.around[node.index()].as_ref().map_or(0, |a| a.led);
-            self.cluster.servers().filter(leads).max_by_key(led)
-        };
         match target {
             Target::Node(node) => Some(node),
             Target::Any => None,
-            Target::Leader => leader(),
-            Target::Follower(count) => {
-                let leader = leader()?;
-                let servers = self.cluster.servers;
-                let after = (1..servers).map(|step| NodeId::server((leader.position() + step) % servers));
-                let up: Vec<NodeId> = after.filter(|&node| self.cluster.is_up(node)).collect();
-                up.get(usize::from(count) % up.len().max(1)).copied()
-            }
+            Target::Leader => self.leader(),
+            Target::Follower(count) => self.cast_now().follower(count),
+        }
+    }
+
+    /// Who leads the highest term.
+    fn leader(&self) -> Option<NodeId> {
+        let leads = |node: &NodeId| self.cluster.role(*node) == Some(Role::Leader);
+        let led = |node: &NodeId| self.around[node.index()].as_ref().map_or(0, |a| a.led);
+        self.cluster.servers().filter(leads).max_by_key(led)
+    }
+
+    /// Who has which role. Without a leader nobody follows one.
+    fn cast_now(&self) -> Cast {
+        let Some(leader) = self.leader() else { return Cast::default() };
+        let servers = self.cluster.servers;
+        let after = (1..servers).map(|step| NodeId::server((leader.position() + step) % servers));
+        let followers = after.filter(|&node| self.cluster.is_up(node)).collect();
+        Cast { leader: Some(leader), followers }
+    }
+
+    /// Lets the director know who has which role, if the script means anybody by it in a message or timer.
+    #[inline]
+    pub(super) fn cast(&mut self) {
+        if self.director.names_roles() {
+            let cast = self.cast_now();
+            self.director.set_cast(cast);
         }
     }
 

@@ -280,9 +280,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         }
     }
 
+    #[inline]
     fn handle(&mut self, pending: Pending<N>) {
-        if let Some(pending) = self.not_busy(pending) {
-            self.dispatch(pending);
+        // Looked at in place: what is handed on and back again is copied each time.
+        match self.busy_receiver(&pending) {
+            None => self.dispatch(pending),
+            Some(node) => self.wait_for(node, pending),
         }
     }
 
@@ -305,23 +308,18 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         }
     }
 
-    /// Lets what is meant for a node that is busy, or behind others that wait for it, wait its turn.
+    /// The node that something is meant for, if it has to wait there: the node is busy, or others wait already.
     #[inline]
-    fn not_busy(&mut self, pending: Pending<N>) -> Option<Pending<N>> {
-        let node = match &pending {
+    fn busy_receiver(&mut self, pending: &Pending<N>) -> Option<NodeId> {
+        let node = match pending {
             Pending::Packet(packet) => packet.to,
             Pending::Timer { node, .. } | Pending::Sync { node, .. } | Pending::Held { node, .. } => *node,
-            Pending::Wake(_) | Pending::Open(_) | Pending::Again(_) | Pending::Close(_) => {
-                return Some(pending);
-            }
+            Pending::Wake(_) | Pending::Open(_) | Pending::Again(_) | Pending::Close(_) => return None,
         };
         let now = self.now;
         let around = self.around(node);
-        if around.busy_until < now || around.busy_until == now && around.parked.is_empty() {
-            return Some(pending);
-        }
-        self.wait_for(node, pending);
-        None
+        let is_free = around.busy_until < now || around.busy_until == now && around.parked.is_empty();
+        (!is_free).then_some(node)
     }
 
     #[inline]

@@ -102,6 +102,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 Progress::Done => return,
                 Progress::Waiting(violation) if self.now >= deadline => {
                     let cause = violation.node.map_or(EventId::NONE, |node| self.around(node).last_event);
+                    let violation = self.monitor.missed(self.now, violation);
                     self.end_with(Verdict::Violated(violation), cause);
                 }
                 Progress::Waiting(_) => {}

@@ -133,61 +133,72 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         around.link_key.at(name, occurrence)
     }
 
-    /// A packet comes to the end of its way. Gives it back if its receiver is to handle it now.
-    pub(super) fn arrive(&mut self, packet: Packet<N>) -> Option<Packet<N>> {
+    /// A packet comes to the end of its way. It is handed on whole, never back: each time it would be copied.
+    pub(super) fn deliver(&mut self, packet: Packet<N>) {
         let (from, to) = (packet.from, packet.to);
         if !self.cluster.is_open(Link { from, to }) {
             self.count_cut(Link { from, to });
-            self.record_message(
-                EventKind::Cut,
-                Some(to),
-                packet.cause,
-                from,
-                to,
-                &packet.message,
-                "the link is cut",
-            );
-            return None;
+            self.record_arrival(EventKind::Cut, Some(to), &packet, "the link is cut");
+        } else if !self.director.holds() {
+            self.reach(packet);
+        } else if let Some(packet) = self.hold_packet(packet) {
+            self.reach(packet);
         }
-        let packet = if self.director.holds() { self.hold_packet(packet)? } else { packet };
-        if !self.cluster.is_up(to) {
+    }
+
+    /// Nothing on the way has held a packet up.
+    #[inline]
+    fn reach(&mut self, packet: Packet<N>) {
+        if !self.cluster.is_up(packet.to) {
             self.counters.bites[Fault::Undeliverable] += 1;
-            self.record_message(
-                EventKind::Down,
-                None,
-                packet.cause,
-                from,
-                to,
-                &packet.message,
-                "the receiver is down",
-            );
-            return None;
+            self.record_arrival(EventKind::Down, None, &packet, "the receiver is down");
+            return;
         }
-        // Decided here and not at sending: a copy meets the partitions of its own time.
-        if packet.copying == Copying::Drawn && self.network.duplicate != Ratio::NEVER {
-            let mut draw = Draw::from_value(packet.bits);
-            if hits(draw.bits(), self.network.duplicate) {
-                let delay = draw.within(self.network.delay_low.nanos(), self.network.delay_high.nanos());
-                if let Some(book) = &mut self.book {
-                    book.copied(packet.cause.0, Span::from_nanos(delay));
+        let mut tampers = self.tampers || self.director.tampers();
+        match packet.copying {
+            Copying::Drawn => self.maybe_duplicate(&packet),
+            Copying::Decided => {
+                let onward = Onward::unpacked(packet.bits);
+                if let Some(after) = onward.again {
+                    self.copy(&packet, Fault::Duplicate, after);
                 }
-                self.copy(&packet, Fault::Duplicate, Span::from_nanos(delay));
+                tampers |= onward.at.is_some();
             }
+            Copying::Done => {}
         }
-        let onward = match packet.copying {
-            Copying::Decided => Onward::unpacked(packet.bits),
-            _ => Onward::default(),
-        };
-        if let Some(after) = onward.again {
-            self.copy(&packet, Fault::Duplicate, after);
+        if !tampers {
+            self.take_in(packet);
+        } else if let Some(packet) = self.tamper(packet) {
+            self.take_in(packet);
         }
-        let tampers = self.tampers || self.director.tampers() || onward.at.is_some();
-        if tampers { self.tamper(packet) } else { Some(packet) }
+    }
+
+    /// Draws whether a packet comes twice: not before it arrives, as a copy meets the partitions of its own time.
+    #[inline]
+    fn maybe_duplicate(&mut self, packet: &Packet<N>) {
+        if self.network.duplicate == Ratio::NEVER {
+            return;
+        }
+        let mut draw = Draw::from_value(packet.bits);
+        if hits(draw.bits(), self.network.duplicate) {
+            let delay = draw.within(self.network.delay_low.nanos(), self.network.delay_high.nanos());
+            if let Some(book) = &mut self.book {
+                book.copied(packet.cause.0, Span::from_nanos(delay));
+            }
+            self.copy(packet, Fault::Duplicate, Span::from_nanos(delay));
+        }
+    }
+
+    /// Records what became of a packet that does not come to its receiver.
+    fn record_arrival(&mut self, kind: EventKind, node: Option<NodeId>, packet: &Packet<N>, remark: &str) {
+        let &Packet { from, to, cause, .. } = packet;
+        self.record_message(kind, node, cause, from, to, &packet.message, remark);
     }
 
     /// Applies the steps that single messages out. Gives the additional delay.
     fn bend(&mut self, from: NodeId, to: NodeId, message: &N::Message, bits: u64, fate: &mut Fate) -> Span {
         let subject = self.subject_of(from, to, message);
+        self.cast();
         let mut bent = self.director.bend(&subject, message.size_bytes(), fold(bits, 0xe703_7ed1_a0b4_28db));
         if let Some(book) = &mut self.book {
             if book.is_fixed() {

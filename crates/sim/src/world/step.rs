@@ -27,9 +27,8 @@ pub(super) enum Why<T> {
 }
 
 impl<N: Node, M: Monitor<N>> World<N, M> {
-    /// A packet arrives.
-    pub(super) fn deliver(&mut self, packet: Packet<N>) {
-        let Some(packet) = self.arrive(packet) else { return };
+    /// The receiver of a packet handles it.
+    pub(super) fn take_in(&mut self, packet: Packet<N>) {
         let Packet { from, to, message, bits: _, digest, sent, cause, copying: _ } = packet;
         self.counters.deliveries += 1;
         self.hash.word(self.now.nanos());
@@ -282,7 +281,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                     self.record_message(EventKind::Discard, Some(node), event, node, to, &message, why);
                 }
                 Effect::Mark(name) => {
-                    if !self.marks.contains(&name) {
+                    // Mostly one that is known, and from the same place.
+                    let is_known = self.marks.iter().any(|known| std::ptr::eq(*known, name));
+                    if !is_known && !self.marks.contains(&name) {
                         self.marks.push(name);
                     }
                 }

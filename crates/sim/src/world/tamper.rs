@@ -50,6 +50,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         }
         if self.director.tampers() && !is_copy {
             let subject = self.subject_of(packet.from, packet.to, &packet.message);
+            self.cast();
             let tampered = self.director.tamper(&subject, packet.bits);
             let fixed = self.book.as_ref().is_some_and(|book| book.is_fixed());
             corrupt |= tampered.corrupt && !fixed;

@@ -83,6 +83,8 @@ pub struct Client {
     turn: NodeId,
     /// The incarnation of every server, as far as known.
     sessions: Vec<Session>,
+    /// Where in the log the last answer came from.
+    place: u64,
 }
 
 impl Client {
@@ -102,7 +104,13 @@ impl Client {
             believed: first,
             turn: first,
             sessions: vec![0; boot.servers],
+            place: 0,
         }
+    }
+
+    /// Up to where the server that answered last had applied its log when it did.
+    pub(crate) fn place(&self) -> u64 {
+        self.place
     }
 
     /// Whether it has nothing left to do.
@@ -144,7 +152,8 @@ impl Client {
                 fx.reply(op, Reply::Declined);
             }
             Input::Timeout(_) => self.time_is_up(fx),
-            Input::Deliver { message: KvMessage::Response { attempt, outcome }, .. } => {
+            Input::Deliver { message: KvMessage::Response { attempt, outcome, index }, .. } => {
+                self.place = index;
                 self.answered(attempt, outcome, fx);
             }
             Input::Deliver { from, message: KvMessage::Broken { session, granted } } => {

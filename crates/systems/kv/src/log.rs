@@ -131,7 +131,7 @@ impl Log {
             (Some(snapshot), _) => {
                 self.wal.install_snapshot(disk, stored_form(snapshot), hard_state, &self.scratch)
             }
-            (None, _) if ready.must_sync => self.wal.append(disk, hard_state, &self.scratch),
+            (None, _) if ready.must_sync => self.wal.append_taken(disk, hard_state, &mut self.scratch),
             (None, Some(commit)) => self.wal.note(disk, commit).map(|()| Durability::Now),
             (None, None) => Ok(Durability::Now),
         }

@@ -126,6 +126,9 @@ pub enum KvMessage {
         attempt: u64,
         /// The answer.
         outcome: Outcome,
+        /// Up to where the server had applied its log when it answered. Clients do nothing with it, and it follows from the
+        /// rest of the run: it is no part of the digest.
+        index: u64,
     },
 }
 
@@ -295,7 +298,7 @@ impl Digest for KvMessage {
                 digester.word(*number);
                 order.digest(digester);
             }
-            KvMessage::Response { attempt, outcome } => {
+            KvMessage::Response { attempt, outcome, .. } => {
                 digester.word(*attempt);
                 outcome.digest(digester);
             }
@@ -358,7 +361,7 @@ impl fmt::Display for KvMessage {
             }
             KvMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Body(body)),
             KvMessage::Order { attempt, order, .. } => write!(f, "Order #{attempt} {order}"),
-            KvMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
+            KvMessage::Response { attempt, outcome, .. } => write!(f, "Response #{attempt} {outcome}"),
         }
     }
 }
@@ -505,7 +508,7 @@ mod tests {
             KvMessage::Connected { nonce: 1, session: 0 },
             KvMessage::Broken { session: 0, granted: 1 },
             KvMessage::Request { session: 0, attempt: 1, body: Payload::EMPTY },
-            KvMessage::Response { attempt: 1, outcome: Outcome::Refused { leader: None } },
+            KvMessage::Response { attempt: 1, outcome: Outcome::Refused { leader: None }, index: 0 },
             KvMessage::Order { session: 0, attempt: 1, number: 1, order: Order::Transfer(NodeId::server(0)) },
             KvMessage::Arrived { session: 0, index: 1 },
             KvMessage::Fence { life: 1 },

@@ -8,6 +8,8 @@ pub(crate) struct Ticking {
     tick: Span,
     /// Ticks that are counted at once, at most.
     most: u32,
+    /// Ticks counted since the process began to wait for its disk.
+    waited: u32,
     /// When the next tick falls.
     next: LocalTime,
     /// When the timer goes off, if it is set.
@@ -17,19 +19,27 @@ pub(crate) struct Ticking {
 impl Ticking {
     /// Ticks from `now` on, the first one after `phase`. At most `most` of them are counted at once.
     pub(crate) fn new(tick: Span, most: u32, now: LocalTime, phase: Span) -> Ticking {
-        Ticking { tick, most, next: now + phase, armed: None }
+        Ticking { tick, most, waited: 0, next: now + phase, armed: None }
     }
 
     /// The ticks that have fallen by `now` and were not counted yet. What a process missed while it was stopped, or while
-    /// its clock jumped, it does not make up for, as with any ticker: it would send the heartbeats of hours at once.
+    /// its clock jumped, it does not make up for, as with any ticker: it would send the heartbeats of hours at once. One that
+    /// waits for its disk sends nothing either, and is given no more ticks than that until the disk is done.
     #[inline]
-    pub(crate) fn count(&mut self, now: LocalTime) -> u32 {
+    pub(crate) fn count(&mut self, now: LocalTime, waits_for_disk: bool) -> u32 {
+        if !waits_for_disk {
+            self.waited = 0;
+        }
         if now < self.next {
             return 0;
         }
         let ticks = now.since(self.next).nanos() / self.tick.nanos() + 1;
         self.next = self.next + self.tick.times(ticks);
-        u32::try_from(ticks).unwrap_or(u32::MAX).min(self.most)
+        let ticks = u32::try_from(ticks).unwrap_or(u32::MAX).min(self.most - self.waited);
+        if waits_for_disk {
+            self.waited += ticks;
+        }
+        ticks
     }
 
     /// The timer went off.
@@ -65,11 +75,11 @@ mod tests {
     #[test]
     fn every_tick_is_counted_once_however_late_one_looks() {
         let mut ticking = ticking();
-        assert_eq!(ticking.count(at(102)), 0);
-        assert_eq!(ticking.count(at(103)), 1);
-        assert_eq!(ticking.count(at(112)), 0);
-        assert_eq!(ticking.count(at(133)), 3);
-        assert_eq!(ticking.count(at(133)), 0);
+        assert_eq!(ticking.count(at(102), false), 0);
+        assert_eq!(ticking.count(at(103), false), 1);
+        assert_eq!(ticking.count(at(112), false), 0);
+        assert_eq!(ticking.count(at(133), false), 3);
+        assert_eq!(ticking.count(at(133), false), 0);
     }
 
     #[test]
@@ -77,7 +87,7 @@ mod tests {
         let mut ticking = ticking();
         assert_eq!(ticking.arm(at(100), 1), Some(Span::from_millis(3)));
         ticking.fired();
-        ticking.count(at(103));
+        ticking.count(at(103), false);
         assert_eq!(ticking.arm(at(103), 5), Some(Span::from_millis(50)));
     }
 
@@ -92,7 +102,15 @@ mod tests {
     #[test]
     fn ticks_that_were_missed_by_far_are_not_made_up_for() {
         let mut ticking = ticking();
-        assert_eq!(ticking.count(at(100 + 3_600_000)), 40);
-        assert_eq!(ticking.count(at(100 + 3_600_009)), 1, "the next one falls where it would have");
+        assert_eq!(ticking.count(at(100 + 3_600_000), false), 40);
+        assert_eq!(ticking.count(at(100 + 3_600_009), false), 1, "the next one falls where it would have");
+    }
+
+    #[test]
+    fn a_disk_that_stands_still_for_long_leaves_no_heap_of_heartbeats_behind() {
+        let mut ticking = ticking();
+        let counted: u32 = (1..=1_000).map(|tick| ticking.count(at(100 + 10 * tick), true)).sum();
+        assert_eq!(counted, 40);
+        assert_eq!(ticking.count(at(10_110), false), 1, "the disk is done, and time goes on as before");
     }
 }

@@ -69,7 +69,7 @@ fn wild(seed: u64) -> Script {
                 (1..=servers).map(|s| Target::Node(n(s))).collect(),
             ]),
             _ => Action::Hold(Pattern {
-                from: Some(n(1)),
+                from: Some(n(1).into()),
                 name: Some("session-ready".into()),
                 ..Pattern::default()
             }),
@@ -152,10 +152,10 @@ fn without_a_majority_a_request_ends_unknown_or_refused_and_never_done() {
 
 #[test]
 fn a_new_leader_reaches_a_follower_whose_session_was_not_ready_when_it_won() {
-    let ready = |to| Pattern {
+    let ready = |to: NodeId| Pattern {
         name: Some("session-ready".into()),
-        from: Some(n(1)),
-        to: Some(to),
+        from: Some(n(1).into()),
+        to: Some(to.into()),
         ..Pattern::default()
     };
     let wins = Trigger::When(Condition::Takes(Target::Node(n(1)), Role::Leader), Span::ZERO);
@@ -254,7 +254,7 @@ fn a_snapshot_that_is_lost_on_its_way_is_sent_again() {
     let (mut script, options) = snapshots_often(&[]);
     let crash = Action::Crash { node: Target::Node(n(3)), losing: Losing::Some, at_call: 0 };
     script.steps.push(Step { until: Some(at(800)), ..Step::new(at(400), crash) });
-    let snapshots = Pattern { name: Some("MsgSnap".into()), to: Some(n(3)), ..Pattern::default() };
+    let snapshots = Pattern { name: Some("MsgSnap".into()), to: Some(n(3).into()), ..Pattern::default() };
     script.steps.push(Step { until: Some(at(1_200)), ..Step::new(at(0), Action::Drop(snapshots)) });
     let outcome = run(&script, &options);
     assert_eq!(outcome.verdict, Verdict::Pass);

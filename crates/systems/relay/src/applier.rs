@@ -35,6 +35,8 @@ pub struct Applier {
     pub is_gap_timed: bool,
     /// Datagrams heard in order, over all connections.
     pub heard: u64,
+    /// Whether it has given up and takes no rows any more: only with a planted bug.
+    pub is_stopped: bool,
 }
 
 impl Applier {
@@ -50,6 +52,7 @@ impl Applier {
             acks: 0,
             is_gap_timed: false,
             heard: 0,
+            is_stopped: false,
         }
     }
 

@@ -28,11 +28,20 @@ pub enum Bug {
     SplitTooSoon,
     /// A node that is promoted by hand calls the next election as soon as it hears of another term.
     PromoteForever,
+    /// Relays go on with their heartbeats while the thread that leads hangs (gh-7512).
+    HeartbeatsOfTheDead,
+    /// A candidate that is told of somebody who sees the leader waits for ever (gh-10836).
+    WitnessStopsCandidate,
+    /// A claim of the queue waits until what its node has in the queue is on the disk, and keeps that from getting there
+    /// (gh-12205).
+    ClaimWaitsForQueue,
+    /// A confirmation that comes again, behind a claim, is taken for the work of a second leader (gh-9138).
+    OldConfirmSplitsBrain,
 }
 
 /// Ids with their bugs.
 #[cfg(feature = "mutants")]
-const TABLE: [(&str, Bug); 11] = [
+const TABLE: [(&str, Bug); 15] = [
     ("gh-6754", Bug::RowsBeforeTerm),
     ("gh-7253-early-vote", Bug::EarlyVote),
     ("gh-7253-ack-before-term", Bug::AckBeforeTerm),
@@ -44,6 +53,10 @@ const TABLE: [(&str, Bug); 11] = [
     ("gh-12018", Bug::BlindWitness),
     ("gh-8698", Bug::SplitTooSoon),
     ("promote-for-ever", Bug::PromoteForever),
+    ("gh-7512", Bug::HeartbeatsOfTheDead),
+    ("gh-10836", Bug::WitnessStopsCandidate),
+    ("gh-12205", Bug::ClaimWaitsForQueue),
+    ("gh-9138", Bug::OldConfirmSplitsBrain),
 ];
 
 /// Ids of the bugs that can be planted.

@@ -28,10 +28,20 @@ impl Census {
         self.witnesses != 0
     }
 
-    /// A node says, or finds out, whether it sees the leader.
-    pub fn sees_leader(&mut self, node: NodeId, sees: bool) {
-        let bit = 1 << node.position();
-        if sees { self.witnesses |= bit } else { self.witnesses &= !bit }
+    /// A node says, or finds out, whether it sees the leader. Returns whether that is news.
+    pub fn sees_leader(&mut self, node: NodeId, sees: bool) -> bool {
+        let (bit, before) = (1 << node.position(), self.witnesses);
+        if sees {
+            self.witnesses |= bit
+        } else {
+            self.witnesses &= !bit
+        }
+        self.witnesses != before
+    }
+
+    /// Whether a node is known to see the leader.
+    pub fn is_witness(&self, node: NodeId) -> bool {
+        self.witnesses >> node.position() & 1 == 1
     }
 
     /// A connection begins or ends. What the node at its other end saw is not known any more when it ends.

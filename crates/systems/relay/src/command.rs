@@ -2,7 +2,7 @@
 
 use crate::raft::Mode;
 use std::fmt;
-use whitewater_sim::{Digest, Digester, NodeId};
+use whitewater_sim::{Digest, Digester, NodeId, Span, parse_span};
 
 /// What a node may be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum Command {
     Resign,
     /// Take part in elections like this from now on.
     Mode(Mode),
+    /// Handle nothing for so long; only the relays go on by themselves.
+    Hang(Span),
 }
 
 /// What a node answers.
@@ -36,7 +38,8 @@ pub enum Reply {
     Refused(&'static str),
 }
 
-const FORMS: &str = "`propose x=1`, `campaign`, `promote`, `resign`, `mode voter` or `lead-with x=1`";
+const FORMS: &str =
+    "`propose x=1`, `campaign`, `promote`, `resign`, `mode voter`, `hang 500ms` or `lead-with x=1`";
 
 impl Command {
     /// Reads a command.
@@ -58,6 +61,10 @@ impl Command {
                 "candidate" => Ok(Command::Mode(Mode::Candidate)),
                 _ => Err(format!("a mode is off, voter or candidate: {FORMS}")),
             },
+            "hang" => match parse_span(rest) {
+                Some(span) => Ok(Command::Hang(span)),
+                None => Err(format!("`{rest}` is no time: {FORMS}")),
+            },
             "propose" | "lead-with" => Err(format!("`{verb}` takes one word to write: {FORMS}")),
             _ => Err(format!("`{text}` is no command: {FORMS}")),
         }
@@ -75,6 +82,7 @@ impl fmt::Display for Command {
             Command::Mode(Mode::Off) => f.write_str("mode off"),
             Command::Mode(Mode::Voter) => f.write_str("mode voter"),
             Command::Mode(Mode::Candidate) => f.write_str("mode candidate"),
+            Command::Hang(span) => write!(f, "hang {span}"),
         }
     }
 }
@@ -110,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_command_reads_back_as_it_is_written() {
-        for text in ["propose x=1", "campaign", "lead-with settled=1", "promote", "resign", "mode voter"] {
+        let simple = ["propose x=1", "campaign", "lead-with settled=1", "promote", "resign"];
+        for text in simple.into_iter().chain(["mode voter", "hang 500ms"]) {
             assert_eq!(Command::parse(text).unwrap().to_string(), text);
         }
     }
@@ -126,6 +135,8 @@ mod tests {
             "elect",
             "mode",
             "mode king",
+            "hang",
+            "hang on",
             "resign now",
         ] {
             assert!(Command::parse(text).unwrap_err().contains("`campaign`"), "{text}");

@@ -71,6 +71,8 @@ marks! {
     TERM_BY_ACK = "term-by-acknowledgement",
     /// A leader resigned because it was connected to no quorum.
     FENCED = "leader-fenced",
+    /// A relay kept quiet because it heard nothing of the thread that leads.
+    TX_SILENT = "relay-quiet-for-lack-of-tx",
     /// A failed sync made a node start again from its disk.
     SYNC_FAILED = "started-again-after-failed-sync",
 }

@@ -151,6 +151,12 @@ impl Queue {
         self.fates.iter().filter(|fate| fate.confirmed).count() as u64
     }
 
+    /// Whether a row confirms something for an owner whose claim is over.
+    pub fn is_old_confirmation(&self, row: &Row) -> bool {
+        let is_old = self.claims[row.origin.index()] < self.term;
+        is_old && matches!(Meaning::of(&row.text), Meaning::Confirm { .. })
+    }
+
     /// A row is durable here. Says what there is to remark on it.
     pub fn apply(&mut self, row: &Row) -> Option<&'static str> {
         let origin = row.origin;

@@ -317,8 +317,9 @@ impl Raft {
 
     /// `source` shows that it is there. Only the leader counts.
     pub fn heartbeat(&mut self, source: NodeId) {
-        if self.leader == Some(source) {
-            self.census.sees_leader(self.id, true);
+        if self.leader == Some(source) && self.census.sees_leader(self.id, true) && self.later.asks_witnesses
+        {
+            self.is_broadcast_scheduled = true;
         }
         let waits = self.watches() && self.state != Role::Leader;
         if waits && self.leader == Some(source) && !self.is_write_in_progress {
@@ -343,6 +344,9 @@ impl Raft {
         }
         if let Some(sees) = said.sees_leader {
             self.census.sees_leader(source, sees);
+            if sees && self.state == Role::Candidate && self.later.planted.is(Bug::WitnessStopsCandidate) {
+                self.timer = Some(TimerOrder::Stop);
+            }
         }
         if let Some(vote) = said.vote {
             self.census.chose(source, vote);

@@ -129,6 +129,15 @@ impl Relay {
         self.stage != Stage::Off && self.connection == connection
     }
 
+    /// The subscriber says what it has. Says whether that is news.
+    pub fn hears_ack(&mut self, number: u32, vclock: Vclock, now: LocalTime) -> bool {
+        let is_news = number > self.last_ack_number;
+        if is_news {
+            (self.last_ack_number, self.last_ack, self.received) = (number, now, vclock);
+        }
+        is_news
+    }
+
     /// The number of the next datagram.
     pub fn next_number(&mut self) -> u32 {
         self.number += 1;

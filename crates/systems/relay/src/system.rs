@@ -10,7 +10,8 @@ use crate::raft::Mode;
 use crate::settings::{OPTIONS, Settings};
 use crate::timer::TIMERS;
 use whitewater_sim::{
-    Canary, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, World,
+    Canary, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, Sole, System, Target, Timing,
+    Trouble, Watch, World,
 };
 
 /// One operation in so many asks for an election.
@@ -62,6 +63,10 @@ impl System for Relay {
         matches!(trouble, DiskTrouble::SlowSyncs | DiskTrouble::FailedSyncs)
     }
 
+    fn survives(&self, trouble: Trouble) -> bool {
+        matches!(trouble, Trouble::Replays | Trouble::Rates | Trouble::Steps)
+    }
+
     fn draw_operation(
         &self,
         draw: &mut Draw,
@@ -99,5 +104,19 @@ impl System for Relay {
         let settings = Settings::new(options, script.servers);
         let monitor = RelayMonitor::new(&settings, script);
         Ok(World::<RelayNode, RelayMonitor>::new(script, settings, monitor, record)?.run())
+    }
+
+    fn run_watched(&self, script: &Script, options: &Options, watch: Watch<'_>) -> Result<Outcome, String> {
+        let Watch::Only(rule) = watch else {
+            return match watch {
+                Watch::All => self.run(script, options, false),
+                _ => {
+                    Err("the checks of `relay` can be left alone one by one, and not switched off".to_owned())
+                }
+            };
+        };
+        let settings = Settings::new(options, script.servers);
+        let monitor = Sole::new(RelayMonitor::new(&settings, script), rule);
+        Ok(World::<RelayNode, _>::new(script, settings, monitor, false)?.run())
     }
 }

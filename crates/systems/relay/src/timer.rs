@@ -25,6 +25,8 @@ pub enum Timer {
     Gap(NodeId),
     /// A relay looks for new rows; only where rows and broadcasts take ways of their own.
     Rows(NodeId),
+    /// The tx thread does not hang any more.
+    Hang,
 }
 
 /// Names of all timers; a timer's kind is its place here.
@@ -39,6 +41,7 @@ pub const TIMERS: &[&str] = &[
     "silence",
     "gap",
     "rows",
+    "hang",
 ];
 
 impl Timer {
@@ -54,6 +57,7 @@ impl Timer {
             Timer::Silence(peer) => (7, Some(peer)),
             Timer::Gap(peer) => (8, Some(peer)),
             Timer::Rows(peer) => (9, Some(peer)),
+            Timer::Hang => (10, None),
         }
     }
 }
@@ -81,7 +85,7 @@ mod tests {
     #[test]
     fn every_timer_of_a_node_has_a_code_of_its_own() {
         let peers = [NodeId::server(0), NodeId::server(15)];
-        let mut codes = vec![Timer::Election.code(), Timer::Worker.code()];
+        let mut codes = vec![Timer::Election.code(), Timer::Worker.code(), Timer::Hang.code()];
         for make in [
             Timer::RelayReady,
             Timer::ToRelay,

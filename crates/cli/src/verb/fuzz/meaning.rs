@@ -154,7 +154,7 @@ pub(super) fn parse_range(text: &str) -> Result<(u64, u64), String> {
 }
 
 /// Reads `key=value`.
-pub(super) fn parse_setting(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err(format!("`{text}` gives no value: write KEY=VALUE, as in relay-not-ready=drop")),

@@ -1,6 +1,6 @@
 //! `fuzz`: searches seeds for runs that break a rule; with one seed alone, does that run twice and tells it.
 
-mod meaning;
+pub(crate) mod meaning;
 mod resume;
 mod watch;
 

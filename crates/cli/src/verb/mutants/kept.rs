@@ -64,5 +64,7 @@ impl Kept {
 fn words(typed: &Typed) -> String {
     let commit = crate::commit::current().map_or_else(String::new, |commit| commit.short());
     let Typed { deliveries, core_seconds, hits, seed, clients_only, .. } = typed;
-    format!("{commit} {deliveries} {core_seconds} {hits} {seed} {clients_only}")
+    let set: String = typed.set.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+    let watched = typed.budget().watched;
+    format!("{commit} {deliveries} {core_seconds} {hits} {seed} {clients_only} {watched}{set}")
 }

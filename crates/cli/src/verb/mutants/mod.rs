@@ -2,12 +2,16 @@
 
 mod bug;
 mod kept;
+mod machine;
+mod matrix;
 mod search;
 mod table;
 mod tell;
+mod watchers;
 
 use crate::amount::{parse_count, parse_jobs};
 use crate::given::FormatTyped;
+use crate::verb::fuzz::meaning::parse_setting;
 use crate::{Exit, Screen, Systems, interrupt, rebuild};
 use anyhow::bail;
 use bug::Bug;
@@ -19,6 +23,9 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use tell::Result as Found;
 use whitewater_plan::parse_seed;
+
+/// In so many failures of a bug all rules are asked whether they see it, if a matrix is wanted.
+const WATCHERS: u32 = 5;
 
 /// Plants each bug by itself and measures how much search finds it; ends with 1 if one is not found.
 ///
@@ -43,6 +50,9 @@ pub(crate) struct Typed {
     /// Let only what clients see count, and none of the rules about the inside of a node.
     #[arg(long)]
     clients_only: bool,
+    /// Give an option a value instead of a drawn one, such as `nodes=5`.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
+    set: Vec<(String, String)>,
     /// One in so many of the bugs, chosen by the first seed; those that are named stay.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     one_in: u64,
@@ -55,6 +65,9 @@ pub(crate) struct Typed {
     /// None of those that are known to survive, with the reason.
     #[arg(long)]
     not_explained: bool,
+    /// So many of the bugs that `cargo mutants` makes up, drawn by the first seed, instead of those that people planted.
+    #[arg(long, value_name = "N", conflicts_with_all = ["ids", "patches", "named", "clients_only", "set"])]
+    machine: Option<usize>,
     /// Compile what takes a build of its own, and search for nothing.
     #[arg(long)]
     build_only: bool,
@@ -64,6 +77,12 @@ pub(crate) struct Typed {
     /// Write the results of this and earlier searches into this file as a table.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// In so many failures of each bug let every rule watch alone, and keep which of them see it.
+    #[arg(long, value_name = "N", conflicts_with = "clients_only")]
+    watchers: Option<u32>,
+    /// Write which rules see which bug into this file, from this and earlier searches; `--watchers` is 5 unless given.
+    #[arg(long, value_name = "FILE", conflicts_with = "clients_only")]
+    matrix: Option<PathBuf>,
     /// Bugs at once; as many as there are cores unless given. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = parse_jobs, env = "WHITEWATER_JOBS")]
     jobs: Option<usize>,
@@ -71,8 +90,28 @@ pub(crate) struct Typed {
     pub(crate) format: FormatTyped,
 }
 
-/// Does what was typed, in a build that has bugs.
+impl Typed {
+    /// Whether it takes a build with the named bugs: each patch gets a build of its own.
+    pub(crate) fn needs_bugs(&self) -> bool {
+        !self.patches && self.machine.is_none()
+    }
+
+    fn budget(&self) -> Budget {
+        let watchers = self.watchers.unwrap_or(if self.matrix.is_some() { WATCHERS } else { 0 });
+        Budget {
+            deliveries: self.deliveries,
+            core_seconds: self.core_seconds,
+            hits: self.hits,
+            watched: watchers,
+        }
+    }
+}
+
+/// Does what was typed.
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    if let Some(count) = typed.machine {
+        return machine::run(count, typed, screen);
+    }
     let root = rebuild::project_folder();
     let bugs = chosen(typed, bug::all(&root, systems)?)?;
     let mut kept = Kept::open(typed, &rebuild::target())?;
@@ -117,6 +156,9 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     if let Some(file) = &typed.table {
         table::write(file, &bug::all(&root, systems)?, &kept)?;
     }
+    if let Some(file) = &typed.matrix {
+        matrix::write(file, &bug::all(&root, systems)?, systems, &kept)?;
+    }
     let unexplained = |found: &Found| found.hits == 0 && found.survives.is_none();
     Ok(if found.iter().any(unexplained) { Exit::Found } else { Exit::Clean })
 }
@@ -148,14 +190,15 @@ fn measure(
     screen: &Screen,
     interrupted: &std::sync::atomic::AtomicBool,
 ) -> anyhow::Result<Option<Found>> {
-    let budget = Budget { deliveries: typed.deliveries, core_seconds: typed.core_seconds, hits: typed.hits };
+    let budget = typed.budget();
     let foreign = bug.patch.as_ref().filter(|_| !bug.is_here(systems));
     let Some(patch) = foreign else {
         if typed.build_only {
             return Ok(None);
         }
-        let stream = search::run(bug, typed.seed, typed.clients_only, &budget, systems, interrupted)?;
-        return Ok(Some(Found::of(bug, &stream, typed.clients_only)));
+        let restrictions = search::restrictions(&bug.id, typed.clients_only, &typed.set);
+        let stream = search::run(typed, &restrictions, &budget, systems, interrupted)?;
+        return Ok(Some(Found::of(bug, &stream, &restrictions, typed.clients_only)));
     };
     let begun = std::time::Instant::now();
     let program = rebuild::build(patch, root, screen)?;
@@ -164,7 +207,7 @@ fn measure(
         screen.print(&format!("{:<9} builds, in {took:.1} s", bug.id));
         return Ok(None);
     }
-    let mut found = search::elsewhere(&program, bug, typed)?;
+    let mut found = search::elsewhere(&program, bug, typed, &budget)?;
     found.build_seconds = Some(took);
     Ok(Some(found))
 }

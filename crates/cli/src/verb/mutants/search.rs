@@ -3,6 +3,7 @@
 use super::Typed;
 use super::bug::Bug;
 use super::tell::Result as Found;
+use super::watchers::{self, Fired};
 use crate::telling::system;
 use crate::{Systems, core_clock};
 use anyhow::{Context, bail};
@@ -18,6 +19,8 @@ pub(super) struct Budget {
     pub(super) deliveries: u64,
     pub(super) core_seconds: u64,
     pub(super) hits: u32,
+    /// In so many hits every rule is asked whether it sees the bug.
+    pub(super) watched: u32,
 }
 
 /// What it took to get to a run that broke a rule, from the one before it.
@@ -43,12 +46,15 @@ pub(super) struct Stream {
     pub(super) hits: Vec<Hit>,
     /// What was spent behind the last hit.
     pub(super) rest: Gap,
+    /// The rules that are broken in the first hits.
+    pub(super) watched: Vec<Vec<Fired>>,
 }
 
 /// What a search for this bug is restricted to.
-pub(super) fn restrictions(bug: &str, clients_only: bool) -> Restrictions {
-    let set = clients_only.then(|| ("checks".to_owned(), "clients".to_owned()));
-    Restrictions { bug: Some(bug.to_owned()), set: set.into_iter().collect(), ..Restrictions::default() }
+pub(super) fn restrictions(bug: &str, clients_only: bool, set: &[(String, String)]) -> Restrictions {
+    let checks = clients_only.then(|| ("checks".to_owned(), "clients".to_owned()));
+    let set = set.iter().cloned().chain(checks).collect();
+    Restrictions { bug: Some(bug.to_owned()), set, ..Restrictions::default() }
 }
 
 /// Searches until enough runs have broken a rule or the budget is spent, or until `stop` is raised.
@@ -56,20 +62,18 @@ pub(super) fn restrictions(bug: &str, clients_only: bool) -> Restrictions {
 /// # Errors
 /// A plan cannot be drawn or run.
 pub(super) fn run(
-    bug: &Bug,
-    start: u64,
-    clients_only: bool,
+    typed: &Typed,
+    restrictions: &Restrictions,
     budget: &Budget,
     systems: Systems,
     stop: &AtomicBool,
 ) -> anyhow::Result<Stream> {
-    let restrictions = restrictions(&bug.id, clients_only);
     let mut stream = Stream::default();
-    let (mut spent, begun) = (0, core_clock::of_this_thread());
+    let (mut spent, mut begun) = (0, core_clock::of_this_thread());
     let mut last = begun;
     let clock =
         |since: Option<Duration>| since.zip(core_clock::of_this_thread()).map(|(then, now)| now - then);
-    let mut seed = start;
+    let mut seed = typed.seed;
     while stream.hits.len() < budget.hits as usize
         && spent < budget.deliveries
         && !stop.load(Ordering::SeqCst)
@@ -77,7 +81,7 @@ pub(super) fn run(
         if clock(begun).is_some_and(|core| core >= Duration::from_secs(budget.core_seconds)) {
             break;
         }
-        let plan = generate(systems, seed, &restrictions).map_err(anyhow::Error::msg)?;
+        let plan = generate(systems, seed, restrictions).map_err(anyhow::Error::msg)?;
         let outcome = whitewater_hunt::run(system(&plan.system, systems)?, &plan, false);
         let outcome = outcome.map_err(anyhow::Error::msg)?;
         spent += outcome.counters.deliveries;
@@ -88,6 +92,12 @@ pub(super) fn run(
             let gap = std::mem::take(&mut stream.rest);
             stream.hits.push(Hit { seed, rule: outcome.verdict.rule(), gap });
             last = core_clock::of_this_thread();
+            if stream.watched.len() < budget.watched as usize {
+                stream.watched.push(watchers::of(system(&plan.system, systems)?, &plan)?);
+                // That was no search.
+                begun = begun.zip(clock(last)).map(|(begun, took)| begun + took);
+                last = core_clock::of_this_thread();
+            }
         }
         seed = seed.wrapping_add(1);
     }
@@ -98,7 +108,7 @@ pub(super) fn run(
 ///
 /// # Errors
 /// The program cannot be started, or says something that is no result.
-pub(super) fn elsewhere(program: &Path, bug: &Bug, typed: &Typed) -> anyhow::Result<Found> {
+pub(super) fn elsewhere(program: &Path, bug: &Bug, typed: &Typed, budget: &Budget) -> anyhow::Result<Found> {
     let mut command = Command::new(program);
     command.args(["mutants", &bug.id, "--jobs", "1", "--message-format", "json"]);
     command.args([
@@ -110,6 +120,12 @@ pub(super) fn elsewhere(program: &Path, bug: &Bug, typed: &Typed) -> anyhow::Res
     command.args(["--hits", &typed.hits.to_string(), "--seed", &typed.seed.to_string()]);
     if typed.clients_only {
         command.arg("--clients-only");
+    }
+    for (name, value) in &typed.set {
+        command.args(["--set", &format!("{name}={value}")]);
+    }
+    if budget.watched > 0 {
+        command.args(["--watchers", &budget.watched.to_string()]);
     }
     let output = command.stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("{} cannot be started", program.display()))?;

@@ -3,7 +3,7 @@
 use super::bug::Bug;
 use super::kept::Kept;
 use super::tell::Result as Found;
-use anyhow::Context;
+use crate::files::write_behind;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -14,15 +14,12 @@ const BEGIN: &str = "<!-- results -->\n";
 /// # Errors
 /// The file cannot be read or written.
 pub(super) fn write(file: &Path, bugs: &[Bug], kept: &Kept) -> anyhow::Result<()> {
-    let failed = || format!("{} cannot be written", file.display());
-    let old = if file.exists() { std::fs::read_to_string(file).with_context(failed)? } else { String::new() };
-    let head = old.split_once(BEGIN).map_or("", |(head, _)| head);
-    std::fs::write(file, format!("{head}{BEGIN}{}", text(bugs, &kept.all))).with_context(failed)
+    write_behind(file, BEGIN, &text(bugs, &kept.all))
 }
 
 fn text(bugs: &[Bug], all: &[Found]) -> String {
     let latest =
-        |id: &str, clients: bool| all.iter().rfind(|found| found.id == id && found.clients_only == clients);
+        |id: &str, clients: bool| all.iter().rfind(|found| found.id == id && found.is_drawn(clients));
     let mut text = String::from(
         "\n| id | what the code does | breaks | source | k | deliveries to a find, median (quartiles) | core-seconds | first seen by | by clients alone |\n|---|---|---|---|---|---|---|---|---|\n",
     );

@@ -1,12 +1,13 @@
 //! What is said of the search for one bug: medians with their spread, and the rules that found it.
 
 use super::bug::Bug;
-use super::search::{Gap, Stream, restrictions};
+use super::search::{Gap, Stream};
+use super::watchers::Fired;
 use crate::Screen;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use whitewater_hunt::print_command;
-use whitewater_plan::seed_text;
+use whitewater_plan::{Restrictions, seed_text};
 
 /// The search for one bug, for programs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -32,14 +33,20 @@ pub(super) struct Result {
     command: Option<String>,
     /// Only what clients see counted.
     pub(super) clients_only: bool,
+    /// Options that were given and not drawn.
+    #[serde(default)]
+    pub(super) set: Vec<(String, String)>,
     /// Why nothing can find it.
     pub(super) survives: Option<String>,
     /// How long it took to build the program with the bug in it, if it has one of its own.
     pub(super) build_seconds: Option<f64>,
+    /// Of some failures: every rule that is broken in it, the first one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) watched: Vec<Vec<Fired>>,
 }
 
 impl Result {
-    pub(super) fn of(bug: &Bug, stream: &Stream, clients_only: bool) -> Result {
+    pub(super) fn of(bug: &Bug, stream: &Stream, restrictions: &Restrictions, clients_only: bool) -> Result {
         let mut rules = BTreeMap::new();
         stream.hits.iter().for_each(|hit| *rules.entry(hit.rule.to_owned()).or_default() += 1);
         let seed = stream.hits.first().map(|hit| hit.seed);
@@ -62,11 +69,18 @@ impl Result {
             core_seconds_spent: Some(all().filter_map(|gap| gap.core).map(|core| core.as_secs_f64()).sum()),
             rules,
             seed: seed.map(seed_text),
-            command: seed.map(|seed| print_command(&restrictions(&bug.id, clients_only), seed)),
+            command: seed.map(|seed| print_command(restrictions, seed)),
             clients_only,
+            set: restrictions.set.clone(),
             survives: bug.survives.clone(),
             build_seconds: None,
+            watched: stream.watched.clone(),
         }
+    }
+
+    /// Whether every option was drawn, with or without the rules about the inside of a node.
+    pub(super) fn is_drawn(&self, clients_only: bool) -> bool {
+        self.clients_only == clients_only && self.set.iter().all(|(name, _)| clients_only && name == "checks")
     }
 
     /// The rules that found it, the most frequent first.
@@ -148,32 +162,37 @@ mod tests {
         }
     }
 
+    fn result(gaps: &[u64], clients_only: bool) -> Result {
+        let restrictions = super::super::search::restrictions("B7", clients_only, &[]);
+        Result::of(&bug(), &stream(gaps), &restrictions, clients_only)
+    }
+
     fn stream(gaps: &[u64]) -> Stream {
         let gap = |&deliveries: &u64| Gap { deliveries, runs: 3, core: Some(Duration::from_millis(1_500)) };
         let hits = gaps.iter().map(|gap_of| Hit { seed: 42, rule: "vote-once", gap: gap(gap_of) });
-        Stream { hits: hits.collect(), rest: gap(&100) }
+        Stream { hits: hits.collect(), rest: gap(&100), watched: Vec::new() }
     }
 
     #[test]
     fn the_median_gap_counts_and_what_was_spent_behind_the_last_hit_is_spent() {
-        let found = Result::of(&bug(), &stream(&[30, 10, 50]), false);
+        let found = result(&[30, 10, 50], false);
         assert_eq!((found.deliveries, found.hits, found.deliveries_spent), (Some(30), 3, 190));
         assert_eq!((found.core_seconds, found.deliveries_quartiles), (Some(1.5), Some([10, 50])));
-        let survived = Result::of(&bug(), &stream(&[]), false);
+        let survived = result(&[], false);
         assert_eq!(survived.deliveries, None);
         assert!(text(&survived).contains("NOT found in 100 deliveries"), "{}", text(&survived));
     }
 
     #[test]
     fn rules_are_counted_and_the_first_hit_can_be_had_again() {
-        let text = text(&Result::of(&bug(), &stream(&[30, 10]), false));
+        let text = text(&result(&[30, 10], false));
         assert!(text.contains("by vote-once 2"), "{text}");
         assert!(text.contains("cargo xtask fuzz --mutant B7 --seed 0x000000000000002a"), "{text}");
     }
 
     #[test]
     fn a_result_survives_being_written_and_read() {
-        let found = Result::of(&bug(), &stream(&[30]), true);
+        let found = result(&[30], true);
         let read: Result = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
         assert_eq!((read.deliveries, read.clients_only, read.rules), (Some(30), true, found.rules));
     }

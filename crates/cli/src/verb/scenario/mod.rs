@@ -6,6 +6,7 @@ mod list;
 mod new;
 mod run;
 mod show;
+mod words;
 mod written;
 
 pub(crate) use new::kebab;
@@ -30,6 +31,7 @@ enum Action {
     Show(show::Typed),
     Fmt(fmt::Typed),
     New(new::Typed),
+    Words(words::Typed),
     /// Writes the schema of scenario files, made of the systems there are.
     Schema(written::Typed),
     /// Writes the index of scenarios into scenarios/README.md.
@@ -43,9 +45,12 @@ impl Typed {
             Action::Run(typed) => &typed.names,
             Action::Check(typed) => &typed.names,
             Action::Show(typed) => std::slice::from_ref(&typed.name),
-            Action::List(_) | Action::Fmt(_) | Action::New(_) | Action::Schema(_) | Action::Index(_) => {
-                return false;
-            }
+            Action::List(_)
+            | Action::Fmt(_)
+            | Action::New(_)
+            | Action::Words(_)
+            | Action::Schema(_)
+            | Action::Index(_) => return false,
         };
         chosen(names).unwrap_or_default().iter().any(|file| {
             load(file, systems).is_ok_and(|scenario| {
@@ -65,6 +70,7 @@ pub(crate) fn run(typed: Typed, systems: Systems, screen: &Screen) -> anyhow::Re
         Action::Show(typed) => show::run(&typed, systems, screen),
         Action::Fmt(typed) => fmt::run(&typed, systems, screen),
         Action::New(typed) => new::run(&typed, systems, screen),
+        Action::Words(typed) => words::run(&typed, systems, screen),
         Action::Schema(typed) => written::write_schema(&typed, systems, screen),
         Action::Index(typed) => written::write_index(&typed, systems, screen),
     }

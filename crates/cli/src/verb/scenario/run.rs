@@ -34,24 +34,69 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
         return Ok(nothing(screen));
     }
     let mut exit = Exit::Clean;
+    let mut neighbourhood = Neighbourhood::default();
     for file in files {
         let scenario = load(&file, systems)?;
         for variant in super::variants(&scenario, typed.variant.as_deref())? {
             exit = exit.and(match typed.around {
                 None => judge(&file, &scenario, variant, systems, screen)?,
-                Some(count) => look_around(typed, count, &scenario, variant, systems, screen)?,
+                Some(count) => {
+                    let what = (&scenario, variant, &mut neighbourhood);
+                    look_around(typed, count, what, systems, screen)?
+                }
             });
         }
     }
+    if typed.around.is_some() {
+        screen.print(&neighbourhood.summary());
+    }
     Ok(exit)
+}
+
+/// What came of all variants, each shaken many times.
+#[derive(Default)]
+struct Neighbourhood {
+    /// Variants that are to pass, and those of them that always did.
+    passing: (usize, usize),
+    /// Variants that are to fail, and those of them that did at least once.
+    failing: (usize, usize),
+    /// The smallest share of the latter, in thousandths, with the variant.
+    least: Option<(u64, String)>,
+}
+
+impl Neighbourhood {
+    fn add(&mut self, scenario: &Scenario, variant: &Variant, around: &Around) {
+        if variant.expect == Expect::Pass {
+            self.passing.0 += 1;
+            self.passing.1 += usize::from(around.met == around.runs);
+            return;
+        }
+        self.failing.0 += 1;
+        self.failing.1 += usize::from(around.met > 0);
+        let share = around.met * 1_000 / around.runs.max(1);
+        let is_less = self.least.as_ref().is_none_or(|(least, _)| share < *least);
+        if is_less {
+            self.least = Some((share, format!("{} @{}", scenario.name, variant.name)));
+        }
+    }
+
+    fn summary(&self) -> String {
+        let (passing, failing) = (self.passing, self.failing);
+        let least = self.least.as_ref().map_or(String::new(), |(share, name)| {
+            format!(", the least often {name} with {}.{} %", share / 10, share % 10)
+        });
+        format!(
+            "{} of {} variants pass always, {} of {} violate what they are to{least}",
+            passing.1, passing.0, failing.1, failing.0
+        )
+    }
 }
 
 /// Runs a variant many times, shaken, and says how often it did what is expected.
 fn look_around(
     typed: &Typed,
     count: u64,
-    scenario: &Scenario,
-    variant: &Variant,
+    (scenario, variant, neighbourhood): (&Scenario, &Variant, &mut Neighbourhood),
     systems: Systems,
     screen: &Screen,
 ) -> anyhow::Result<Exit> {
@@ -59,6 +104,7 @@ fn look_around(
     let jobs = typed.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let around = run_around(system, scenario, variant, count, jobs).map_err(anyhow::Error::msg)?;
     screen.print(&around_line(scenario, variant, &around));
+    neighbourhood.add(scenario, variant, &around);
     let holds = match &variant.expect {
         Expect::Pass => around.met == around.runs,
         Expect::Violates { .. } => around.met > 0,
@@ -67,7 +113,7 @@ fn look_around(
 }
 
 fn around_line(scenario: &Scenario, variant: &Variant, around: &Around) -> String {
-    let Around { runs, met, others } = around;
+    let Around { runs, met, untold, others } = around;
     let what = match &variant.expect {
         Expect::Pass if met == runs => format!("pass in all {runs} runs around it"),
         Expect::Pass => format!("FAIL: passes in {met} of {runs} runs around it"),
@@ -79,7 +125,11 @@ fn around_line(scenario: &Scenario, variant: &Variant, around: &Around) -> Strin
     let others: Vec<String> =
         others.iter().map(|(ending, (times, first))| format!("{ending} {times} (first {first})")).collect();
     let others = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
-    format!("{} @{}  {what}{others}", scenario.name, variant.name)
+    let untold = match untold {
+        0 => String::new(),
+        untold => format!("; in {untold} of these a step never happened"),
+    };
+    format!("{} @{}  {what}{untold}{others}", scenario.name, variant.name)
 }
 
 /// Runs a variant and says whether it did what is expected, and which steps never happened.

@@ -79,11 +79,20 @@ fn became(moments: &[(bool, Time)]) -> String {
     let end = moments.iter().rev().find(|(begins, _)| !begins).map(|(_, time)| *time);
     match (begins.as_slice(), end) {
         ([], _) => "never".to_owned(),
-        ([one], None) => format!("{one}"),
-        ([first, .., last], None) => format!("{first} to {last}, {} times", begins.len()),
-        ([first, ..], Some(end)) if *first == end => format!("{first}"),
-        ([first, ..], Some(end)) => format!("{first} to {end}"),
+        ([one], None) => millis(*one),
+        ([first, .., last], None) => {
+            format!("{} to {}, {} times", millis(*first), millis(*last), begins.len())
+        }
+        ([first, ..], Some(end)) if *first == end => millis(*first),
+        ([first, ..], Some(end)) => format!("{} to {}", millis(*first), millis(end)),
     }
+}
+
+/// A moment in milliseconds, as the trace has it, without needless zeros.
+fn millis(time: Time) -> String {
+    let hundredths = time.since(Time::ZERO).nanos() / 10_000;
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    format!("{} ms", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]
@@ -94,9 +103,11 @@ mod tests {
     fn what_became_of_a_step_is_told_in_a_few_words() {
         let at = |begins, millis| (begins, Time::from_millis(millis));
         assert_eq!(became(&[]), "never");
-        assert_eq!(became(&[at(true, 5)]), "5ms");
-        assert_eq!(became(&[at(true, 5), at(false, 9)]), "5ms to 9ms");
-        assert_eq!(became(&[at(true, 5), at(false, 5)]), "5ms");
-        assert_eq!(became(&[at(true, 5), at(true, 7), at(true, 9)]), "5ms to 9ms, 3 times");
+        assert_eq!(became(&[at(true, 5)]), "5 ms");
+        assert_eq!(became(&[at(true, 5), at(false, 9)]), "5 ms to 9 ms");
+        assert_eq!(became(&[at(true, 5), at(false, 5)]), "5 ms");
+        assert_eq!(millis(Time::ZERO + whitewater_sim::Span::from_nanos(405_433_088)), "405.43 ms");
+        assert_eq!(millis(Time::from_millis(200)), "200 ms");
+        assert_eq!(became(&[at(true, 5), at(true, 7), at(true, 9)]), "5 ms to 9 ms, 3 times");
     }
 }

@@ -23,6 +23,25 @@ use whitewater_sim::{
 const LOG_FOUND_WHOLE: (&str, &str) =
     ("log-found-whole", "A server that starts finds its log whole, unless its disk may damage it.");
 
+/// Which rules count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    All,
+    /// Those about what clients see.
+    Clients,
+    Only(&'static str),
+}
+
+impl Counted {
+    fn has(self, rule: &str) -> bool {
+        match self {
+            Counted::All => true,
+            Counted::Clients => is_of_clients(rule),
+            Counted::Only(name) => rule == name,
+        }
+    }
+}
+
 /// Watches a run.
 pub struct KvMonitor {
     rules: RaftRules,
@@ -39,9 +58,9 @@ pub struct KvMonitor {
     waived: bool,
     /// Whether a server is forgiven what its disk betrayed.
     excuses: bool,
-    /// Whether only what clients see counts.
-    clients_only: bool,
-    /// A rule that does not count was broken: from then on nobody looks inside of servers.
+    /// What is let pass, whatever it says.
+    counted: Counted,
+    /// Nobody looks inside of servers: nothing is to be checked, or a rule that does not count was broken.
     is_blind: bool,
 }
 
@@ -63,7 +82,7 @@ impl KvMonitor {
             figures: Figures::default(),
             lives: [0; SERVERS_MAX],
             excuses: settings.disk_excuses,
-            clients_only: settings.clients_only,
+            counted: if settings.clients_only { Counted::Clients } else { Counted::All },
             is_blind: false,
         }
     }
@@ -76,10 +95,19 @@ impl KvMonitor {
         match watch {
             Watch::All => Ok(()),
             Watch::None => {
-                self.waived = true;
+                (self.waived, self.is_blind) = (true, true);
                 Ok(())
             }
             Watch::AllBut(rule) => self.rules.blind(rule).or_else(|_| self.clients.rules.blind(rule)),
+            Watch::Only(rule) => {
+                let rules = KvMonitor::rules();
+                let known = rules.iter().find(|(name, _)| *name == rule);
+                let &(name, _) = known.ok_or_else(|| format!("there is no rule `{rule}`"))?;
+                self.rules.blind_all_but(name);
+                self.clients.rules.blind_all_but(name);
+                self.counted = Counted::Only(name);
+                Ok(())
+            }
         }
     }
 
@@ -124,7 +152,11 @@ impl KvMonitor {
 
     /// Follows what clients ask and are told.
     #[inline]
-    fn follow_clients(&mut self, seen: &Seen<'_, KvNode>) -> Result<(), Violation> {
+    fn follow_clients(
+        &mut self,
+        seen: &Seen<'_, KvNode>,
+        cluster: &Cluster<KvNode>,
+    ) -> Result<(), Violation> {
         if self.waived {
             return Ok(());
         }
@@ -138,7 +170,8 @@ impl KvMonitor {
         for effect in seen.effects {
             if let Effect::Reply { op, reply } = effect {
                 self.settling.told(*op, reply);
-                self.record.told(*op, reply, seen.time);
+                let client = cluster.view(seen.node).and_then(KvNode::client);
+                self.record.told(*op, reply, seen.time, client.map(Client::place));
                 self.clients.told(*op, reply)?;
             }
         }
@@ -160,12 +193,29 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
         }
         MessageKind::VoteResponse | MessageKind::AppendResponse => Spoken::Refusal { term },
         MessageKind::PreVoteResponse if message.reject => Spoken::Refusal { term },
+        MessageKind::Append => {
+            let (index, log_term, commit) = (message.index, message.log_term, message.commit);
+            Spoken::Append { term, index, log_term, commit }
+        }
+        MessageKind::Snapshot => {
+            Spoken::Snapshot { term, index: message.snapshot().map_or(0, |snapshot| snapshot.index) }
+        }
+        MessageKind::TimeoutNow => {
+            Spoken::Order { to: server(message.to).expect("leaders order members"), term }
+        }
+        MessageKind::Vote => Spoken::Campaign { term, takes_over: message.transfer },
         MessageKind::PreVote | MessageKind::PreVoteResponse => Spoken::Other { term, is_pre_vote: true },
         _ => Spoken::Other { term, is_pre_vote: false },
     }
 }
 
 impl KvMonitor {
+    /// Whether only a rule counts that no progress can break.
+    fn is_about_safety_alone(&self) -> bool {
+        let mut late = PROGRESS_RULES.iter().chain([&settling::STARTED_AGAIN, &settling::REPAIRED]);
+        matches!(self.counted, Counted::Only(name) if late.all(|(rule, _)| *rule != name))
+    }
+
     /// Whether a server is forgiven what it does on a disk that betrayed it.
     fn is_excused(&self, node: NodeId, cluster: &Cluster<KvNode>) -> bool {
         self.excuses && cluster.is_betrayed(node)
@@ -174,7 +224,7 @@ impl KvMonitor {
     #[inline]
     fn judge(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if !seen.node.is_server() {
-            self.follow_clients(seen)?;
+            self.follow_clients(seen, cluster)?;
             let client = cluster.view(seen.node).and_then(KvNode::client);
             if let Some(op) = client.and_then(Client::current) {
                 self.record.begun(op, seen.time);
@@ -190,7 +240,7 @@ impl KvMonitor {
             What::Delivered { from, .. } => Stimulus::Delivered(from),
             _ => Stimulus::Other,
         };
-        self.follow_clients(seen)?;
+        self.follow_clients(seen, cluster)?;
         let said = seen.effects.iter().filter_map(|effect| match effect {
             Effect::Send { message: KvMessage::Raft { message, .. }, .. } => Some(spoken(message)),
             _ => None,
@@ -203,8 +253,9 @@ impl KvMonitor {
         let Some(view) = cluster.view(seen.node).and_then(KvNode::server) else { return Ok(()) };
         let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.session());
         if view.is_halted() {
-            if view.is_damaged() && !self.is_excused(seen.node, cluster) {
-                let (rule, claim) = LOG_FOUND_WHOLE;
+            let (rule, claim) = LOG_FOUND_WHOLE;
+            let counts = self.counted == Counted::Clients || self.counted.has(rule);
+            if counts && view.is_damaged() && !self.is_excused(seen.node, cluster) {
                 let message = format!("{} finds that its log is damaged", seen.node);
                 return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
             }
@@ -221,7 +272,8 @@ impl KvMonitor {
         if stimulus == Stimulus::Booted {
             self.answered &= !(1 << seen.node.position());
         }
-        self.rules.observe(seen.node, stimulus, view, said)
+        self.rules.observe(seen.node, stimulus, view, said)?;
+        if self.waived { Ok(()) } else { self.settling.observe(seen, stimulus, view, &self.rules) }
     }
 }
 
@@ -234,11 +286,11 @@ impl Monitor<KvNode> for KvMonitor {
     #[inline]
     fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
         if self.is_blind && seen.node.is_server() {
-            return self.follow_clients(seen);
+            return self.follow_clients(seen, cluster);
         }
         match self.judge(seen, cluster) {
-            Err(violation) if self.clients_only && !is_of_clients(violation.rule) => {
-                self.is_blind = true;
+            Err(violation) if !self.counted.has(violation.rule) => {
+                self.is_blind = self.counted == Counted::Clients;
                 Ok(())
             }
             other => other,
@@ -267,11 +319,20 @@ impl Monitor<KvNode> for KvMonitor {
         if self.waived || self.is_blind {
             return Progress::Done;
         }
-        self.settling.progress(&self.rules, cluster)
+        match self.settling.progress(&self.rules, cluster) {
+            // Who looks at another rule need not wait for it; a rule about progress may come behind it.
+            Progress::Waiting(_) if self.is_about_safety_alone() => Progress::Done,
+            progress => progress,
+        }
+    }
+
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        self.settling.missed(now, violation)
     }
 
     fn end(&mut self) -> Result<(), Violation> {
-        if self.waived {
+        let (rule, _) = LINEARIZABLE;
+        if self.waived || matches!(self.counted, Counted::Only(name) if name != rule) {
             return Ok(());
         }
         self.record.check()?;
@@ -307,8 +368,11 @@ mod tests {
         for kind in [MessageKind::PreVote, MessageKind::PreVoteResponse] {
             assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: true }, "{kind:?}");
         }
-        for kind in [MessageKind::Append, MessageKind::Heartbeat, MessageKind::Vote] {
-            assert_eq!(said(kind, false), Spoken::Other { term, is_pre_vote: false }, "{kind:?}");
-        }
+        assert_eq!(said(MessageKind::TimeoutNow, false), Spoken::Order { to, term });
+        assert_eq!(said(MessageKind::Vote, false), Spoken::Campaign { term, takes_over: false });
+        let append = Spoken::Append { term, index: 7, log_term: 0, commit: 0 };
+        assert_eq!(said(MessageKind::Append, false), append);
+        let heartbeat = Spoken::Other { term, is_pre_vote: false };
+        assert_eq!(said(MessageKind::Heartbeat, false), heartbeat);
     }
 }

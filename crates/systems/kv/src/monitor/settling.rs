@@ -2,12 +2,18 @@
 
 use super::clients::Clients;
 use crate::command::{Command, Operation, Reply, Text};
+use crate::message::KvMessage;
 use crate::node::KvNode;
 use crate::options::Settings;
+use crate::server::Server;
 use whitewater_check::{
-    Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain,
+    Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Stimulus, Terrain,
+    Witness, set_of,
 };
-use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Role, Script, Span, Violation};
+use whitewater_raft::MessageKind;
+use whitewater_sim::{
+    Cluster, Effect, Link, NodeId, OpId, Phase, Progress, Role, Script, Seen, Span, Time, Violation, What,
+};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &[u8] = b"fresh key";
@@ -49,6 +55,8 @@ pub(super) struct Settling {
     write: Option<OpId>,
     read: Option<OpId>,
     service: Service,
+    /// Snapshots that were sent in the step that is looked at, with room kept for the next.
+    snapshots: Vec<(NodeId, u64)>,
 }
 
 impl Settling {
@@ -62,6 +70,8 @@ impl Settling {
                 timing: settings.timing(),
                 // The answer waits for a sync, and for one that was asked for before.
                 round_trip: (delay_high + script.disk.high + script.lasting_slowness()).times(2),
+                // A session that begins is asked for, once more if that was lost, and takes its time.
+                connecting: settings.session_start_high + settings.election_timeout().times(2),
                 clocks_true: !script.has_lasting_clocks_beyond(20),
                 limit: script.settle.limit,
                 entries_per_round_trip: settings.entries_per_append(),
@@ -78,6 +88,7 @@ impl Settling {
             write: None,
             read: None,
             service: Service::default(),
+            snapshots: Vec::new(),
         }
     }
 
@@ -211,6 +222,42 @@ impl Settling {
         }
     }
 
+    /// A server has done something that broke no other rule.
+    #[inline]
+    pub(super) fn observe(
+        &mut self,
+        seen: &Seen<'_, KvNode>,
+        stimulus: Stimulus,
+        view: &Server,
+        rules: &RaftRules,
+    ) -> Result<(), Violation> {
+        let Some(settlement) = &mut self.settlement else { return Ok(()) };
+        let taken = view.taken();
+        let heard = taken.filter(|(kind, _)| {
+            matches!(kind, MessageKind::Append | MessageKind::Heartbeat | MessageKind::Snapshot)
+        });
+        self.snapshots.clear();
+        self.snapshots.extend(seen.effects.iter().filter_map(snapshot_in));
+        let witness = Witness {
+            node: seen.node,
+            now: seen.time,
+            stimulus,
+            provoked: matches!(seen.what, What::Commanded { .. })
+                || taken.is_some_and(|(kind, _)| kind == MessageKind::TimeoutNow),
+            heard: heard.map(|(_, term)| term),
+            snapshots: &self.snapshots,
+        };
+        settlement.observe(&witness, rules)
+    }
+
+    /// The bound on what is owed passed.
+    pub(super) fn missed(&self, now: Time, violation: Violation) -> Violation {
+        match &self.settlement {
+            Some(settlement) => settlement.explain(now, violation),
+            None => violation,
+        }
+    }
+
     /// What is still missing.
     pub(super) fn progress(&mut self, rules: &RaftRules, cluster: &Cluster<KvNode>) -> Progress {
         if self.settlement.is_some() && Standing::of(cluster) != self.standing {
@@ -229,6 +276,13 @@ impl Settling {
             cluster.view(*client).and_then(KvNode::client).is_some_and(|client| !client.is_idle())
         };
         self.service.unanswered = self.served.iter().copied().find(busy);
+        let those = |is: fn(&Server) -> bool| {
+            set_of(
+                cluster.servers().filter(|&node| cluster.view(node).and_then(KvNode::server).is_some_and(is)),
+            )
+        };
+        self.service.transferring = those(Server::is_handing_over);
+        self.service.declining = those(Server::is_full);
         let healthy = |node| !damaged(cluster).any(|other| other == node);
         match settlement.progress_of(rules, cluster, healthy, &self.service) {
             Progress::Done => self.repairs(rules, cluster),
@@ -263,6 +317,21 @@ impl Settling {
             }
         }
     }
+}
+
+/// The snapshot that goes out whole by an effect, or with its last piece: to whom, and up to which index it reaches.
+fn snapshot_in(effect: &Effect<KvNode>) -> Option<(NodeId, u64)> {
+    let Effect::Send { to, message } = effect else { return None };
+    let head = match message {
+        KvMessage::Raft { message, .. } => message,
+        KvMessage::Piece { head, offset, total, bytes, .. }
+            if *offset as usize + bytes.len() == *total as usize =>
+        {
+            head
+        }
+        _ => return None,
+    };
+    Some((*to, head.snapshot()?.index))
 }
 
 /// What may change what is owed although faults are over.

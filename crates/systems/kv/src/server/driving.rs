@@ -33,6 +33,12 @@ impl Server {
         }
     }
 
+    /// Whether nothing leaves the core until the disk is done.
+    pub(super) fn waits_for_disk(&self) -> bool {
+        let goes_on = self.writing == Writing::Disk && self.core.may_go_on_without_storage();
+        self.is_writing() && !self.has_threads() && !goes_on
+    }
+
     /// Does what needs no disk while the disk takes nothing: a full disk stops writes, not reads.
     fn go_on_without_disk(&mut self, fx: &mut Hands<'_>) {
         if !self.core.may_go_on_without_storage() {

@@ -47,7 +47,7 @@ impl Server {
             Order::Transfer(to) if self.may_transfer(*to) && self.core.role() == Role::Leader => {
                 self.hand_over(*to, fx);
                 let outcome = Outcome::Done(Answer::Asked);
-                fx.send(from, KvMessage::Response { attempt: waiting.attempt, outcome });
+                fx.send(from, KvMessage::Response { attempt: waiting.attempt, outcome, index: self.applied });
             }
             Order::Transfer(_) => self.refuse(from, waiting.attempt, fx),
             Order::Change(change) => self.change_for(from, waiting, change, fx),

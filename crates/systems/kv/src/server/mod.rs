@@ -35,7 +35,7 @@ use streaming::{Arriving, Piece, Stream};
 use threads::Threads;
 pub(crate) use view::FIGURES;
 use whitewater_check::{Membership, Refusal};
-use whitewater_raft::{ConfState, Config, RawNode, ReadMode, Ready};
+use whitewater_raft::{ConfState, Config, MessageKind, RawNode, ReadMode, Ready};
 use whitewater_sim::{Boot, DrawSite, Effects, Input, LocalTime, NodeId, Span};
 use whitewater_wal::Durability;
 
@@ -116,6 +116,8 @@ pub struct Server {
     last_session: Session,
     refusals: u32,
     last_refusal: Option<Refusal>,
+    /// Kind and term of the message that the core was given in this step, if it was given one.
+    taken: Option<(MessageKind, u64)>,
 }
 
 impl Server {
@@ -207,6 +209,7 @@ impl Server {
             last_session: session,
             refusals: 0,
             last_refusal: None,
+            taken: None,
             identity,
         }
     }
@@ -218,6 +221,7 @@ impl Server {
     }
 
     pub(crate) fn handle(&mut self, now: LocalTime, input: Input<KvNode>, fx: &mut Hands<'_>) {
+        self.taken = None;
         if self.halted {
             self.handle_halted(now, &input, fx);
             return;
@@ -225,7 +229,7 @@ impl Server {
         if self.core.installing_snapshot().is_none() {
             self.commit_before = self.core.commit_index();
         }
-        let ticks = self.ticking.count(now);
+        let ticks = self.ticking.count(now, self.waits_for_disk());
         if ticks > 0 && !self.only_follows() {
             self.core.tick_by(ticks);
         }
@@ -362,6 +366,24 @@ impl Server {
     /// The session that others send in: another one for every life of the process.
     pub fn session(&self) -> Session {
         self.session
+    }
+
+    /// Kind and term of the message that its core was given in the last step, if it was given one.
+    #[inline]
+    pub(crate) fn taken(&self) -> Option<(MessageKind, u64)> {
+        self.taken
+    }
+
+    /// Whether it leads and has so much uncommitted, as its core counts it, that it takes no proposal.
+    pub(crate) fn is_full(&self) -> bool {
+        let limit = self.identity.settings.uncommitted_bytes;
+        let leads = self.core.role() == whitewater_raft::Role::Leader;
+        leads && limit > 0 && self.core.uncommitted_size_bytes() >= limit
+    }
+
+    /// Whether it leads and hands over.
+    pub(crate) fn is_handing_over(&self) -> bool {
+        self.core.transferee() != whitewater_raft::NONE
     }
 
     /// Its core.

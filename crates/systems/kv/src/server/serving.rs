@@ -41,7 +41,7 @@ impl Server {
         // Who is no member hears of no new leader.
         let leader = server(self.core.leader()).filter(|_| self.members.contains(core_id(self.identity.id)));
         let outcome = Outcome::Refused { leader };
-        fx.send(client, KvMessage::Response { attempt, outcome });
+        fx.send(client, KvMessage::Response { attempt, outcome, index: self.applied });
     }
 
     fn propose(&mut self, client: NodeId, mut waiting: Waiting, body: Payload, fx: &mut Hands<'_>) {
@@ -96,7 +96,7 @@ impl Server {
 
     fn respond(&mut self, client: usize, attempt: u64, answer: Answer, fx: &mut Hands<'_>) {
         let outcome = Outcome::Done(answer);
-        fx.send(NodeId::client(client), KvMessage::Response { attempt, outcome });
+        fx.send(NodeId::client(client), KvMessage::Response { attempt, outcome, index: self.applied });
     }
 
     /// Applies a committed entry and answers whoever waits for it.

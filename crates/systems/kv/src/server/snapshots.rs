@@ -107,6 +107,7 @@ impl Server {
         let outgoing = &mut self.outgoing[peer.position()];
         if outgoing.carries_snapshot && outgoing.ready() == Some(session) {
             outgoing.carries_snapshot = false;
+            self.streams[peer.position()] = None;
             fx.cancel_timer(KvTimer::Snapshot(peer));
             self.core.report_snapshot(core_id(peer), true);
         }

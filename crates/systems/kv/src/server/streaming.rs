@@ -80,6 +80,12 @@ impl Server {
     pub(super) fn piece_came(&mut self, from: NodeId, piece: Piece, fx: &mut Hands<'_>) {
         let Piece { session, head, offset, total, bytes } = piece;
         let name = name_of(&head);
+        let is_coming = self.arriving[from.position()].as_ref().is_some_and(|arriving| arriving.name == name);
+        if !is_coming && name.2 <= self.core.commit_index() {
+            // It is here already, and the word of that was lost: the core says so once more.
+            self.receive_raft(from, session, head, fx);
+            return;
+        }
         let slot = &mut self.arriving[from.position()];
         if offset == 0 && slot.as_ref().is_none_or(|arriving| arriving.name != name) {
             *slot = Some(Arriving { name, bytes: Vec::new() });

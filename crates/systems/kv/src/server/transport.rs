@@ -80,14 +80,15 @@ impl Server {
             fx.mark(marks::STEPPED_WHILE_WRITING);
         }
         let kind = message.kind;
+        self.taken = Some((kind, message.term));
         if let Some(snapshot) = message.snapshot() {
             self.acknowledge_snapshot(from, snapshot.index, fx);
         }
-        let content = std::mem::take(&mut *message);
+        let stepped = self.core.step_in_place(&mut message);
         if self.boxes.len() < BOXES_MAX {
             self.boxes.push(message);
         }
-        if let Err(error) = self.core.step(content) {
+        if let Err(error) = stepped {
             fx.note(format_args!("refused: {error}"));
             self.refusals += 1;
             self.last_refusal = Some(Refusal { from, why: reason(kind, &error) });

@@ -68,6 +68,10 @@ impl LogView for Server {
         self.core.last_index()
     }
 
+    fn is_whole(&self) -> bool {
+        self.core.installing_snapshot().is_none() && self.core.last_index() == self.spine.last()
+    }
+
     #[inline]
     fn commit(&self) -> u64 {
         if self.is_installing() { self.commit_before } else { self.core.commit_index() }
@@ -101,6 +105,10 @@ impl LogView for Server {
     #[inline]
     fn match_index(&self, peer: NodeId) -> Option<u64> {
         self.progress_of(peer).map(|known| known.match_index)
+    }
+
+    fn next_index(&self, peer: NodeId) -> Option<u64> {
+        self.progress_of(peer).map(|known| known.next_index)
     }
 
     #[inline]

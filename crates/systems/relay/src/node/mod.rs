@@ -2,6 +2,7 @@
 
 mod claiming;
 mod elections;
+mod hanging;
 mod show;
 mod source;
 mod subscriber;
@@ -19,6 +20,7 @@ use crate::timer::Timer;
 use crate::vclock::Vclock;
 use crate::wal::{Entry, Wal};
 use claiming::Claim;
+use hanging::Hang;
 use std::collections::VecDeque;
 use std::fmt;
 use whitewater_sim::{Boot, Effects, Input, LocalTime, Node, NodeId, OpId, Role, SERVERS_MAX};
@@ -63,6 +65,7 @@ pub struct RelayNode {
     queue: Queue,
     /// What it does with the queue as a leader.
     claim: Claim,
+    hang: Hang,
 }
 
 /// What scripts may wait for: its term, how many rows it has on disk, how many of them are confirmed, and the term in which
@@ -95,6 +98,7 @@ impl RelayNode {
             ),
             queue: Queue::new(settings.planted),
             claim: Claim::default(),
+            hang: Hang::default(),
             worker: Worker::Idle,
             wal,
             done: VecDeque::new(),
@@ -160,10 +164,12 @@ impl RelayNode {
             Timer::Silence(peer) => self.silence_due(self.place(peer), now, fx),
             Timer::Gap(peer) => self.gap_due(self.place(peer), fx),
             Timer::Rows(peer) => self.rows_due(self.place(peer), fx),
+            // It goes off while nothing else is handled; the process may have started again since.
+            Timer::Hang => {}
         }
     }
 
-    fn command(&mut self, op: OpId, command: Command, fx: Fx<'_, '_>) {
+    fn command(&mut self, now: LocalTime, op: OpId, command: Command, fx: Fx<'_, '_>) {
         match command {
             Command::Propose(text) if self.raft.state() == Role::Leader => self.propose(op, &text, fx),
             Command::Propose(_) => fx.reply(op, Reply::NoLeader(self.raft.leader())),
@@ -196,7 +202,22 @@ impl RelayNode {
                 self.raft.set_mode(mode);
                 fx.reply(op, Reply::Done);
             }
+            Command::Hang(span) => self.hang(span, now, fx),
         }
+    }
+
+    /// Handles an input.
+    fn take(&mut self, now: LocalTime, input: Input<RelayNode>, fx: Fx<'_, '_>) {
+        let before = self.standing();
+        match input {
+            Input::Deliver { from, message } => self.deliver(now, from, message, fx),
+            Input::Timeout(timer) => self.timeout(now, timer, fx),
+            Input::Command { op, command } => self.command(now, op, command, fx),
+            Input::Synced(ticket) => self.wal.synced(ticket, &mut self.done),
+            Input::SyncFailed(ticket) if self.wal.awaits(ticket) => self.start_again(now, fx),
+            Input::SyncFailed(_) => {}
+        }
+        self.finish(now, before, fx);
     }
 }
 
@@ -217,16 +238,9 @@ impl Node for RelayNode {
     }
 
     fn handle(&mut self, now: LocalTime, input: Input<RelayNode>, fx: &mut Effects<'_, RelayNode>) {
-        let before = self.standing();
-        match input {
-            Input::Deliver { from, message } => self.deliver(now, from, message, fx),
-            Input::Timeout(timer) => self.timeout(now, timer, fx),
-            Input::Command { op, command } => self.command(op, command, fx),
-            Input::Synced(ticket) => self.wal.synced(ticket, &mut self.done),
-            Input::SyncFailed(ticket) if self.wal.awaits(ticket) => self.start_again(now, fx),
-            Input::SyncFailed(_) => {}
+        if let Some(input) = self.put_off(now, input, fx) {
+            self.take(now, input, fx);
         }
-        self.finish(now, before, fx);
     }
 
     fn view(&self) -> &RelayNode {

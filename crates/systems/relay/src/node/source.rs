@@ -180,7 +180,9 @@ impl RelayNode {
             self.send_on(place, Body::Reset { by_source: true }, fx);
             return;
         }
-        self.send_on(place, Body::Heartbeat, fx);
+        if !self.is_tx_silent(now, fx) {
+            self.send_on(place, Body::Heartbeat, fx);
+        }
         fx.set_timer(Timer::Heartbeat(subscriber), self.settings.heartbeat, self.settings.heartbeat);
     }
 
@@ -199,11 +201,18 @@ impl RelayNode {
         if !relay.is_on(connection) {
             let subscriber = relay.subscriber;
             fx.send(subscriber, Message { connection, number: 0, body: Body::Reset { by_source: true } });
-        } else if number > relay.last_ack_number {
-            relay.last_ack_number = number;
-            relay.last_ack = now;
-            relay.received = vclock;
+        } else if relay.hears_ack(number, vclock, now) {
             self.count_early(term, now, fx);
+        }
+    }
+
+    /// The thread of a relay takes an acknowledgement while tx hangs; its term is not heard.
+    pub(super) fn note_ack(&mut self, place: usize, message: &Message, now: LocalTime) {
+        let relay = &mut self.relays[place];
+        if let Body::Ack(vclock, _) = message.body
+            && relay.is_on(message.connection)
+        {
+            relay.hears_ack(message.number, vclock, now);
         }
     }
 

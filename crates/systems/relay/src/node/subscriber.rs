@@ -2,9 +2,11 @@
 
 use super::{Fx, RelayNode};
 use crate::applier::Link;
+use crate::bug::Bug;
 use crate::inbound::Arrival;
 use crate::marks;
 use crate::message::{Body, Message};
+use crate::queue::claimed_term;
 use crate::raft::Mode;
 use crate::row::Row;
 use crate::timer::Timer;
@@ -148,12 +150,30 @@ impl RelayNode {
         }
         let mut repeated = false;
         for row in rows {
+            if self.gives_up(place, &row, fx) {
+                break;
+            }
             repeated |= !self.write_applied(row, source);
         }
         if repeated {
             fx.mark(marks::ROWS_REPEATED);
             self.acknowledge(place, fx);
         }
+    }
+
+    /// Whether the applier takes this row and all that follow it no more: only with a planted bug.
+    fn gives_up(&mut self, place: usize, row: &Row, fx: Fx<'_, '_>) -> bool {
+        let planted = self.settings.planted;
+        let is_unwritten = self.volatile_vclock.get(self.id) > self.vclock.get(self.id);
+        if planted.is(Bug::ClaimWaitsForQueue) && is_unwritten && claimed_term(row) > 0 {
+            fx.note(format_args!("the claim waits for what is being written, and that for the claim"));
+            self.appliers.iter_mut().for_each(|applier| applier.is_stopped = true);
+        }
+        if planted.is(Bug::OldConfirmSplitsBrain) && self.queue.is_old_confirmation(row) {
+            fx.note(format_args!("{row} is taken for a split brain"));
+            self.appliers[place].is_stopped = true;
+        }
+        self.appliers[place].is_stopped
     }
 
     /// Tells a source what is durable here.

@@ -33,13 +33,14 @@ impl Raft {
     /// gone, so it must not say that it sees one.
     pub(super) fn says_it_sees(&self) -> bool {
         let may_tell = self.mode != Mode::Off || self.later.planted.is(Bug::BlindWitness);
-        may_tell && self.leader.is_some()
+        let sees = self.state == Role::Leader || self.census.is_witness(self.id);
+        may_tell && self.leader.is_some() && sees
     }
 
-    /// The leader was not heard of for too long.
+    /// The leader was not heard of for too long. It may be there all the same, and leads this term until there is another
+    /// one: whoever forgot it would refuse its rows when it is heard again, and nobody would tell it a second time.
     pub(super) fn lose_sight(&mut self) {
-        self.census.sees_leader(self.id, false);
-        if self.leader.take().is_some() {
+        if self.census.sees_leader(self.id, false) {
             self.is_broadcast_scheduled = true;
         }
     }
@@ -184,6 +185,21 @@ mod tests {
         raft.receive(N2, &Announcement { sees_leader: Some(false), ..said }, &Vclock::default());
         raft.timeout();
         assert_eq!(raft.term(), 1);
+    }
+
+    #[test]
+    fn a_leader_that_is_heard_again_is_still_the_leader() {
+        let mut raft = later(Later { asks_witnesses: true, ..Later::default() });
+        raft.connected(N2, true);
+        let leads =
+            Announcement { vote: None, state: Role::Leader, vclock: None, sees_leader: Some(true), term: 0 };
+        raft.receive(N2, &leads, &Vclock::default());
+        assert!(raft.says_it_sees());
+        raft.connected(N2, false);
+        assert!(!raft.says_it_sees());
+        raft.connected(N2, true);
+        raft.heartbeat(N2);
+        assert!(raft.says_it_sees() && raft.allows_rows_of(N2));
     }
 
     #[test]

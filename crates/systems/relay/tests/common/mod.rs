@@ -13,7 +13,12 @@ pub(crate) const N3: NodeId = NodeId::server(2);
 
 /// Messages or timers of that name on a link.
 pub(crate) fn pattern(name: &str, from: NodeId, to: NodeId) -> Pattern {
-    Pattern { name: Some(name.to_owned()), from: Some(from), to: Some(to), ..Pattern::default() }
+    Pattern {
+        name: Some(name.to_owned()),
+        from: Some(from.into()),
+        to: Some(to.into()),
+        ..Pattern::default()
+    }
 }
 
 pub(crate) fn at(millis: u64) -> Trigger {

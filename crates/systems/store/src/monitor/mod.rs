@@ -111,7 +111,8 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
             Some(StoreNode::Server(view)) => {
                 let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.life());
                 let stimulus = if view.life() == lived { stimulus } else { Stimulus::Booted };
-                self.rules.observe(seen.node, stimulus, view, said)
+                self.rules.observe(seen.node, stimulus, view, said)?;
+                self.settling.observe(seen, stimulus, &self.rules)
             }
             // Its process has died of its disk, now or before.
             Some(StoreNode::Dead(_)) => {
@@ -141,6 +142,10 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
 
     fn owed(&mut self, _now: Time, cluster: &Cluster<StoreNode<C>>) -> Progress {
         self.settling.progress(&self.rules, cluster)
+    }
+
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        self.settling.missed(now, violation)
     }
 
     fn figures(&self) -> Figures {

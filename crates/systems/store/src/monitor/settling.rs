@@ -6,9 +6,12 @@ use crate::core::Core;
 use crate::node::StoreNode;
 use crate::options::Settings;
 use whitewater_check::{
-    Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Terrain,
+    Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Stimulus, Terrain,
+    Witness,
 };
-use whitewater_sim::{Cluster, Link, NodeId, OpId, Phase, Progress, Script, Span, Violation};
+use whitewater_sim::{
+    Cluster, Link, NodeId, OpId, Phase, Progress, Script, Seen, Span, Time, Violation, What,
+};
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
 const FRESH_KEY: &str = "fresh key";
@@ -51,6 +54,7 @@ impl Settling {
                 timing: settings.timing(),
                 // The answer waits for a sync, and for one that was asked for before.
                 round_trip: (delay_high + script.disk.high + script.lasting_slowness()).times(2),
+                connecting: Span::ZERO,
                 clocks_true: !script.has_lasting_clocks_beyond(20),
                 limit: script.settle.limit,
                 entries_per_round_trip: settings.entries_per_append(),
@@ -166,6 +170,29 @@ impl Settling {
         }
         if done && self.read == Some(op) {
             self.service.fresh_read = Served::Yes;
+        }
+    }
+
+    /// A server has done something that broke no other rule. What its core sends and hears nobody here can tell.
+    #[inline]
+    pub(super) fn observe<C: Core>(
+        &mut self,
+        seen: &Seen<'_, StoreNode<C>>,
+        stimulus: Stimulus,
+        rules: &RaftRules,
+    ) -> Result<(), Violation> {
+        let Some(settlement) = &mut self.settlement else { return Ok(()) };
+        let provoked = matches!(seen.what, What::Commanded { .. });
+        let witness =
+            Witness { node: seen.node, now: seen.time, stimulus, provoked, heard: None, snapshots: &[] };
+        settlement.observe(&witness, rules)
+    }
+
+    /// The bound on what is owed passed.
+    pub(super) fn missed(&self, now: Time, violation: Violation) -> Violation {
+        match &self.settlement {
+            Some(settlement) => settlement.explain(now, violation),
+            None => violation,
         }
     }
 
