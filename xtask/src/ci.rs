@@ -7,6 +7,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use whitewater_cli::{Exit, Screen};
 
+/// The pages whose commands are typed.
+const PAGES: [&str; 2] = ["README.md", "crates/cli/README.md"];
+
 /// How long the search with the commit as its seed takes.
 const SEARCH: &str = "20s";
 /// How long a search of the README takes that names no budget; a person who types it waits a minute.
@@ -78,6 +81,7 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         own("scenarios", "scenario schema --check"),
         own("scenarios", "scenario index --check"),
         own("scenarios", "scenario run"),
+        own("scenarios", "scenario run --around 100"),
         own("seeds", "seeds verify"),
         cargo("lints", "clippy --workspace --all-targets --quiet -- -D warnings"),
         documents,
@@ -85,7 +89,7 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         // Both take the build with planted bugs, in a folder of its own.
         own("mutants", "mutants --named --not-explained --hits 1 --deliveries 20000000"),
         // Each takes a build of its own: a sample, another one for each commit.
-        own("mutants", &format!("mutants --patches --one-in 12 --hits 1 --seed {}", commit(root))),
+        own("mutants", &format!("mutants --patches --one-in 10 --hits 1 --seed {}", commit(root))),
         cargo("mutants", &format!("{MUTANT_TESTS} --target-dir {}", mutant_folder().display())),
         // Every crash state of the log with every bug in it; prints how many states were tried.
         cargo("log", &format!("{LOG_TESTS} --target-dir {} -- --nocapture", mutant_folder().display())),
@@ -95,15 +99,18 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
     let foreign = target_folder().join("foreign");
     let tests = "test --manifest-path crates/foreign/Cargo.toml --workspace --target-dir";
     steps.push(cargo("foreign", &format!("{tests} {}", foreign.display())));
-    let readme = std::fs::read_to_string(root.join("README.md")).context("README.md cannot be read")?;
-    for promise in promises(&readme)? {
-        let words = promise.words[1..].join(" ");
-        if words != "xtask ci" {
-            let mut step = cargo("README", &words);
-            step.code = promise.code;
-            step.variables.push(("WHITEWATER_FOR", README_SEARCH));
-            step.variables.push(("WHITEWATER_SHRINK", "off"));
-            steps.push(step);
+    for page in PAGES {
+        let text =
+            std::fs::read_to_string(root.join(page)).with_context(|| format!("{page} cannot be read"))?;
+        for promise in promises(page, &text)? {
+            let words = promise.words[1..].join(" ");
+            if words != "xtask ci" {
+                let mut step = cargo("README", &words);
+                step.code = promise.code;
+                step.variables.push(("WHITEWATER_FOR", README_SEARCH));
+                step.variables.push(("WHITEWATER_SHRINK", "off"));
+                steps.push(step);
+            }
         }
     }
     steps.push(own("search", &format!("fuzz --seed {} --for {SEARCH}", commit(root))));

@@ -1,8 +1,8 @@
-//! The commands of the README with the exit codes it promises, so that `ci` can hold it to them.
+//! The commands of a page with the exit codes it promises, so that `ci` can hold it to them.
 
 use anyhow::{Context, bail};
 
-/// A command of the README.
+/// A command of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Promise {
     /// Its line in the file, from 1.
@@ -17,8 +17,8 @@ pub(crate) struct Promise {
 /// promises that code; any other remark, or none, promises 0.
 ///
 /// # Errors
-/// A line is no command of cargo: the README must not need anything else.
-pub(crate) fn promises(text: &str) -> anyhow::Result<Vec<Promise>> {
+/// A line is no command of cargo: `file` must not need anything else.
+pub(crate) fn promises(file: &str, text: &str) -> anyhow::Result<Vec<Promise>> {
     let mut promises = Vec::new();
     let mut in_shell = false;
     for (at, line) in text.lines().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn promises(text: &str) -> anyhow::Result<Vec<Promise>> {
             fence if fence.starts_with("```") => in_shell = fence == "```sh",
             command if in_shell && !command.is_empty() => {
                 let promise = promise(at + 1, command);
-                promises.push(promise.with_context(|| format!("README.md:{}: `{command}`", at + 1))?);
+                promises.push(promise.with_context(|| format!("{file}:{}: `{command}`", at + 1))?);
             }
             _ => {}
         }
@@ -58,18 +58,18 @@ mod tests {
     fn a_command_promises_0_unless_its_remark_says_otherwise() {
         let text = "```sh\ncargo xtask demo\ncargo a b   # exit 1: found\ncargo c # a remark\n```\n";
         let found: Vec<_> =
-            promises(text).unwrap().into_iter().map(|p| (p.line, p.words.len(), p.code)).collect();
+            promises("page.md", text).unwrap().into_iter().map(|p| (p.line, p.words.len(), p.code)).collect();
         assert_eq!(found, [(2, 3, 0), (3, 3, 1), (4, 2, 0)]);
     }
 
     #[test]
     fn only_shell_blocks_hold_commands() {
-        assert_eq!(promises("cargo build\n```text\ncargo test\n```\n").unwrap(), []);
+        assert_eq!(promises("page.md", "cargo build\n```text\ncargo test\n```\n").unwrap(), []);
     }
 
     #[test]
     fn a_command_that_needs_more_than_rust_is_refused() {
-        assert!(promises("```sh\nmake\n```").unwrap_err().to_string().contains("README.md:2"));
-        assert!(promises("```sh\ncargo a # exit early\n```").is_err());
+        assert!(promises("page.md", "```sh\nmake\n```").unwrap_err().to_string().contains("page.md:2"));
+        assert!(promises("page.md", "```sh\ncargo a # exit early\n```").is_err());
     }
 }

@@ -344,6 +344,143 @@ fn what_cannot_be_kept_or_shrunk_is_refused_and_nothing_is_overwritten() {
 }
 
 #[test]
+fn the_beginning_of_several_fingerprints_is_refused_with_all_of_them() {
+    let folder = folder("ambiguous");
+    fs::create_dir_all(folder.join("found")).unwrap();
+    for name in ["F-aaaa000001.json", "F-aaaa000002.json"] {
+        fs::write(folder.join("found").join(name), "{}").unwrap();
+    }
+    for verb in ["replay", "keep", "shrink", "trace why"] {
+        let said = |word: &str| ended(command(&format!("{verb} {word}")).env("CARGO_TARGET_DIR", &folder));
+        said("F-aaaa").refused(2, &["beginning of several", "F-aaaa000001, F-aaaa000002"]);
+        said("F-bbbb").refused(2, &["no failure F-bbbb", "F-aaaa000001"]);
+    }
+}
+
+/// The files of failures in a folder, by name.
+fn json_files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|e| e == "json")).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_saved_failure_that_passes_now_cannot_be_shrunk() {
+    let folder = folder("passes_now");
+    assert_eq!(ended(command(&format!("fuzz {BROKEN} --seed 7 --runs 200 --save")).arg(&folder)).code, 1);
+    let file = json_files(&folder).remove(0);
+    let mended = fs::read_to_string(&file).unwrap().replace("\"drop\"", "\"mailbox\"");
+    fs::write(&file, &mended).unwrap();
+    ended(command("shrink").arg(&file).arg("--save").arg(&folder))
+        .refused(2, &["passes", "nothing to shrink"]);
+    assert_eq!(json_files(&folder).len(), 1, "nothing is written");
+    assert_eq!(fs::read_to_string(&file).unwrap(), mended, "and nothing overwritten");
+}
+
+#[test]
+fn a_search_that_is_killed_again_and_again_finds_what_it_would_have_found() {
+    let search = |folder: &std::path::Path| {
+        let words = format!("fuzz {BROKEN} --seeds 0..150 --keep-going --jobs 2 --resume --save");
+        let mut search = command(&words);
+        search.arg(folder).stdout(Stdio::null()).stderr(Stdio::null());
+        search
+    };
+    let (whole, killed) = (folder("whole"), folder("killed"));
+    assert_eq!(search(&whole).status().unwrap().code(), Some(1));
+    let names = |folder: &std::path::Path| {
+        json_files(folder).iter().map(|file| file.file_name().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(names(&whole).len() > 3, "{:?}", names(&whole));
+    let mut kills = 0;
+    for round in 1..40 {
+        let mut child = search(&killed).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(25 * round));
+        match child.try_wait().unwrap() {
+            Some(_) => break,
+            None => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                kills += 1;
+            }
+        }
+        for file in json_files(&killed) {
+            let text = fs::read_to_string(&file).unwrap();
+            serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{file:?}: {e}"));
+        }
+    }
+    assert!(kills > 0, "it was killed");
+    // However often that was: what is left is done.
+    search(&killed).status().unwrap();
+    assert_eq!(names(&killed), names(&whole));
+    for (one, other) in json_files(&killed).iter().zip(json_files(&whole)) {
+        let text = |file| fs::read_to_string(file).unwrap();
+        // The commit may have changed meanwhile.
+        let parsed = |text: String| {
+            let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            value["commit"].take();
+            value
+        };
+        assert_eq!(parsed(text(one)), parsed(text(&other)), "{one:?}");
+    }
+    assert_eq!(search(&killed).status().unwrap().code(), Some(4), "nothing is left to do");
+}
+
+/// Asserts that a text has these in their order.
+fn in_order(text: &str, marks: &[&str]) {
+    let place = |mark: &&str| text.find(mark).unwrap_or_else(|| panic!("`{mark}` is missing:\n{text}"));
+    let places: Vec<usize> = marks.iter().map(place).collect();
+    assert!(places.is_sorted(), "{marks:?} at {places:?} in\n{text}");
+}
+
+/// Asserts that the report of a saved failure tells the same things in the same order in each form.
+fn reports_alike(small: &std::path::Path) {
+    let report = |form: &str| ended(command(&format!("replay --report {form}")).arg(small)).out;
+    let things = ["Still holds", "Found by", "Shrunk", "Deterministic"];
+    let around = |first: &[&'static str], last: &[&'static str]| [first, &things, last].concat();
+    let first = ["✗ ", "  \"", "Why, backwards", "State at the end"];
+    in_order(&report("text"), &around(&first, &["Reproduce", "Step through", "Keep  "]));
+    let first = ["### ✗", "\n> ", "Why, backwards", "State at the end"];
+    in_order(&report("markdown"), &around(&first, &["# Reproduce", "# Step through", "# Keep"]));
+    let json = report("json");
+    assert_eq!(json.lines().count(), 1, "one object: {json}");
+    let fields = ["rule", "claim", "message", "why", "state", "still_holds", "found_by", "shrunk"];
+    let fields: Vec<String> =
+        fields.iter().chain(&["deterministic", "commands"]).map(|field| format!("\"{field}\":")).collect();
+    in_order(&json, &fields.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_pipeline_gets_an_annotation_and_the_report_which_is_alike_in_each_form() {
+    let folder = folder("pipeline");
+    let summary = folder.join("summary.md");
+    let search = |shrink: &str| {
+        let words =
+            format!("fuzz {BROKEN} --seed 7 --runs 200 --message-format json --shrink {shrink} --save");
+        let mut search = command(&words);
+        search.arg(&folder).env("GITHUB_ACTIONS", "true").env("GITHUB_STEP_SUMMARY", &summary);
+        ended(&mut search)
+    };
+    let annotation = |ended: &support::Ended| {
+        let lines: Vec<_> = ended.err.lines().filter(|line| line.starts_with("::error ")).collect();
+        let [line] = lines[..] else { panic!("one annotation: {}", ended.err) };
+        line.to_owned()
+    };
+    let coarse = search("off");
+    let failure = &coarse.of_type("failure")[0];
+    let fingerprint = failure["fingerprint"].as_str().expect("a failure has a fingerprint");
+    let line = annotation(&coarse);
+    assert!(line.contains(fingerprint) && line.contains("%0Acargo xtask fuzz"), "{line}");
+    let fine = search("auto");
+    let fingerprint = fine.of_type("shrunk")[0]["fingerprint"].as_str().expect("it is shrunk").to_owned();
+    assert!(annotation(&fine).contains(&fingerprint));
+    let text = fs::read_to_string(&summary).unwrap();
+    assert_eq!(text.matches("### ✗").count(), 2, "both reports: {text}");
+    let file = fine.of_type("shrunk")[0]["file"].as_str().expect("it is saved").to_owned();
+    reports_alike(std::path::Path::new(&file));
+}
+
+#[test]
 fn a_run_is_walked_through_and_its_messages_decided_from_standard_input() {
     let mut child = command("replay --step --system relay --profile calm 3")
         .stdin(std::process::Stdio::piped())

@@ -94,7 +94,14 @@ mod without_bugs {
         let saved = folder("saved_by_a_build_with_bugs").join("saved.json");
         fs::write(&saved, SAVED).unwrap();
         let replay = format!("replay {}", saved.display());
+        let patched = saved.with_file_name("patched.json");
+        fs::write(&patched, SAVED.replace("R14", "E17")).unwrap();
+        let of_a_patch = |verb: &str| format!("{verb} {}", patched.display());
         for words in [
+            &*of_a_patch("replay"),
+            &of_a_patch("shrink"),
+            &of_a_patch("trace why"),
+            &of_a_patch("seeds verify"),
             "fuzz --mutant R14 --runs 1",
             "mutants R14",
             "replay --mutant R14 7",
@@ -103,9 +110,23 @@ mod without_bugs {
             "scenario check append-before-session-ready",
             "scenario show append-before-session-ready",
         ] {
-            ended(command(words).env("CARGO", "/no/such/cargo"))
+            // Where no program lies that was built before.
+            let target = saved.with_file_name("target");
+            ended(command(words).env("CARGO", "/no/such/cargo").env("CARGO_TARGET_DIR", target))
                 .refused(2, &["/no/such/cargo", "cannot be started", "build of their own"]);
         }
+    }
+
+    #[test]
+    fn files_that_plant_bugs_of_different_builds_are_run_one_by_one() {
+        let folder = folder("bugs_of_two_builds");
+        fs::write(folder.join("named.json"), SAVED).unwrap();
+        fs::write(folder.join("patched.json"), SAVED.replace("R14", "E17")).unwrap();
+        let both = ended(command("replay").arg(&folder).env("CARGO", "/no/such/cargo"));
+        both.refused(2, &["E17", "R14", "one by one"]);
+        fs::write(folder.join("unknown.json"), SAVED.replace("R14", "E99")).unwrap();
+        ended(command("replay").arg(folder.join("unknown.json"))).refused(2, &["no bug `E99`", "E17", "R14"]);
+        ended(command("seeds verify").arg(&folder)).refused(2, &["unknown.json", "no bug `E99`"]);
     }
 
     #[cfg(unix)]

@@ -18,6 +18,7 @@ mod interrupt;
 mod isolation;
 mod meant;
 mod patched;
+mod pipeline;
 mod progress;
 mod rebuild;
 mod runner;

@@ -2,6 +2,7 @@
 
 use crate::{Systems, files, store};
 use anyhow::{anyhow, bail};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use whitewater_hunt::print_command;
 use whitewater_plan::{InputFile, Plan, Restrictions, Saved, Scenario, generate, parse_seed};
@@ -38,29 +39,27 @@ pub(crate) fn file_of(word: &str) -> anyhow::Result<Option<PathBuf>> {
     }
 }
 
-/// Whether a file has a bug planted; one that cannot be read has none, and whoever runs it says what is wrong.
-pub(crate) fn plants_bug(file: &Path, systems: Systems) -> bool {
+/// The bugs that are planted in a file; of one that cannot be read there are none, and whoever runs it says what is wrong.
+pub(crate) fn bugs_in(file: &Path, systems: Systems) -> BTreeSet<String> {
     let read = || {
         let json = files::read(file).ok()?;
-        let planted = match InputFile::parse(&file.display().to_string(), &json, systems).ok()? {
-            InputFile::Saved(saved) => saved.plan.options.planted().is_some(),
-            InputFile::Plan(plan) => plan.options.planted().is_some(),
+        let options = match InputFile::parse(&file.display().to_string(), &json, systems).ok()? {
+            InputFile::Saved(saved) => vec![saved.plan.options],
+            InputFile::Plan(plan) => vec![plan.options],
             InputFile::Scenario(scenario) => {
-                let of_variants = scenario.variants.iter().map(|variant| &variant.options);
-                of_variants.chain([&scenario.options]).any(|options| options.planted().is_some())
+                let of_variants = scenario.variants.into_iter().map(|variant| variant.options);
+                of_variants.chain([scenario.options]).collect()
             }
         };
-        Some(planted)
+        Some(options.iter().filter_map(|options| options.planted().map(str::to_owned)).collect())
     };
     read().unwrap_or_default()
 }
 
-/// Whether any of these words names a file with a bug planted.
-pub(crate) fn plant_bugs<'a>(words: impl IntoIterator<Item = &'a String>, systems: Systems) -> bool {
-    words.into_iter().any(|word| {
-        let (word, _) = split(word);
-        file_of(word).ok().flatten().is_some_and(|file| plants_bug(&file, systems))
-    })
+/// The bugs that are planted in the files that these words name.
+pub(crate) fn bugs_of<'a>(words: impl IntoIterator<Item = &'a String>, systems: Systems) -> BTreeSet<String> {
+    let files = words.into_iter().filter_map(|word| file_of(split(word).0).ok().flatten());
+    files.flat_map(|file| bugs_in(&file, systems)).collect()
 }
 
 /// `FILE@variant` in two parts.

@@ -1,10 +1,10 @@
 //! Builds a copy of the sources with one bug patched in, in a folder of its own, once for each state of the sources.
 
+use crate::rebuild;
 use anyhow::{Context, bail};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use whitewater_mutants::Patch;
 use whitewater_sim::Digester;
 
@@ -59,15 +59,14 @@ pub(crate) fn copy(root: &Path, folder: &Path) -> anyhow::Result<()> {
 }
 
 fn build(source: &Path, target: &Path, package: &str, patch: &Patch) -> anyhow::Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let mut cargo = rebuild::cargo();
+    cargo
         .args(["build", "--quiet", "--profile", PROFILE, "--package", package, "--target-dir"])
         .arg(target)
         .current_dir(source)
         // The system that shows the bug lists it as its own.
-        .env(format!("WHITEWATER_PATCH_{}", patch.system.to_uppercase()), &patch.id)
-        .output()
-        .context("cargo cannot be started")?;
+        .env(format!("WHITEWATER_PATCH_{}", patch.system.to_uppercase()), &patch.id);
+    let output = cargo.output().with_context(|| rebuild::not_started(&cargo))?;
     if !output.status.success() {
         bail!(
             "the sources do not compile with the bug `{}` patched in:\n{}",

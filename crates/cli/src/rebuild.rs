@@ -2,6 +2,8 @@
 
 use crate::{Exit, Screen, Systems, interrupt, patched};
 use anyhow::{Context, bail};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use whitewater_mutants::{Patch, named};
@@ -16,37 +18,92 @@ pub(crate) const FEATURE: &str = "mutants";
 /// In place of a bug: the build that has them all, and none of them planted.
 pub(crate) const NO_BUG: &str = "none";
 
-/// Whether this build has bugs in it.
-fn has_bugs(systems: Systems) -> bool {
-    systems.iter().any(|system| !system.bugs().is_empty())
+/// Whether this build has a bug, or those of the code for [`NO_BUG`].
+fn is_here(id: &str, systems: Systems) -> bool {
+    systems.iter().any(|system| match id {
+        NO_BUG => !system.bugs().is_empty(),
+        id => system.bugs().contains(&id),
+    })
 }
 
-/// Runs the same command line in a build that has this bug, and gives how that ended; `None` if this build has it.
+/// A build of the sources that has bugs this one lacks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Build {
+    /// All those that are branches in the code.
+    Named,
+    /// One that is a patch of the sources, by its id.
+    Patched(String),
+}
+
+impl Build {
+    /// The build that has this bug; `None` if this one does.
+    ///
+    /// # Errors
+    /// There is no such bug; lists those there are.
+    pub(crate) fn with(id: &str, systems: Systems) -> anyhow::Result<Option<Build>> {
+        if is_here(id, systems) {
+            return Ok(None);
+        }
+        if std::env::var_os(REBUILT).is_some() {
+            bail!(
+                "no bugs can be planted: the feature `{FEATURE}` of the package `{PACKAGE}` does not bring `{id}`"
+            );
+        }
+        let root = project_folder();
+        let patches = whitewater_mutants::all(&root)?;
+        if patches.iter().any(|patch| patch.id == id) {
+            return Ok(Some(Build::Patched(id.to_owned())));
+        }
+        // A project without the list has to be built to know.
+        let named = named(&root)?;
+        if id != NO_BUG && !named.is_empty() && !named.iter().any(|bug| bug.id == id) {
+            let mut there: Vec<_> = named.iter().map(|bug| bug.id.as_str()).collect();
+            there.extend(patches.iter().map(|patch| patch.id.as_str()));
+            there.sort_unstable();
+            bail!("there is no bug `{id}`; there are {}", there.join(", "));
+        }
+        Ok(Some(Build::Named))
+    }
+
+    /// Has it do what these words say, and gives how that ended.
+    ///
+    /// # Errors
+    /// The build fails, or does not come to an end of its own.
+    pub(crate) fn run(&self, words: &[OsString], screen: &Screen) -> anyhow::Result<Exit> {
+        match self {
+            Build::Named => again(named_build(screen).args(words)),
+            Build::Patched(id) => {
+                let root = project_folder();
+                let patches = whitewater_mutants::all(&root)?;
+                let Some(patch) = patches.iter().find(|patch| patch.id == *id) else {
+                    bail!("the patch {id} is gone");
+                };
+                again(Command::new(build(patch, &root, screen)?).args(words))
+            }
+        }
+    }
+}
+
+/// Runs the same command line in a build that has these bugs, and gives how that ended; `None` if this build has them.
 ///
 /// # Errors
-/// There is no such bug, or the build fails.
-pub(crate) fn with_bug(id: &str, systems: Systems, screen: &Screen) -> anyhow::Result<Option<Exit>> {
-    if id == NO_BUG {
-        return with_bugs(systems, screen);
+/// There is no such bug, no build has them all, or the build fails.
+pub(crate) fn with_bugs(
+    ids: &BTreeSet<String>,
+    systems: Systems,
+    screen: &Screen,
+) -> anyhow::Result<Option<Exit>> {
+    let mut needed: BTreeMap<Option<Build>, &str> = BTreeMap::new();
+    for id in ids {
+        needed.insert(Build::with(id, systems)?, id);
     }
-    if systems.iter().any(|system| system.bugs().contains(&id)) {
-        return Ok(None);
+    if needed.len() > 1 {
+        let ids: Vec<&str> = needed.into_values().collect();
+        bail!("{} are in builds of their own: name what plants them one by one", ids.join(" and "));
     }
-    let root = project_folder();
-    let patches = whitewater_mutants::all(&root)?;
-    if let Some(patch) = patches.iter().find(|patch| patch.id == id) {
-        let program = build(patch, &root, screen)?;
-        return again(Command::new(program).args(std::env::args_os().skip(1))).map(Some);
-    }
-    // A project without the list has to be built to know.
-    let named = named(&root)?;
-    if !named.is_empty() && !named.iter().any(|bug| bug.id == id) {
-        let mut there: Vec<_> = named.iter().map(|bug| bug.id.as_str()).collect();
-        there.extend(patches.iter().map(|patch| patch.id.as_str()));
-        there.sort_unstable();
-        bail!("there is no bug `{id}`; there are {}", there.join(", "));
-    }
-    with_bugs(systems, screen)
+    let Some((Some(build), _)) = needed.pop_first() else { return Ok(None) };
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    build.run(&words, screen).map(Some)
 }
 
 /// The program with a patch in it.
@@ -61,17 +118,8 @@ pub(crate) fn build(patch: &Patch, root: &Path, screen: &Screen) -> anyhow::Resu
     patched::program(root, &target, PACKAGE, patch)
 }
 
-/// Runs the same command line in a build with bugs and gives how that ended; `None` if this is such a build.
-///
-/// # Errors
-/// Cargo cannot be started, the build fails, or there are no bugs in the project.
-pub(crate) fn with_bugs(systems: Systems, screen: &Screen) -> anyhow::Result<Option<Exit>> {
-    if has_bugs(systems) {
-        return Ok(None);
-    }
-    if std::env::var_os(REBUILT).is_some() {
-        bail!("no bugs can be planted: the feature `{FEATURE}` of the package `{PACKAGE}` brings none");
-    }
+/// The program with the bugs of the code in it, run by cargo.
+fn named_build(screen: &Screen) -> Command {
     let folder = target_folder();
     if !folder.exists() {
         screen.remark(&format!(
@@ -84,26 +132,25 @@ pub(crate) fn with_bugs(systems: Systems, screen: &Screen) -> anyhow::Result<Opt
         .args(["run", "--quiet", "--profile", "fuzz", "--package", PACKAGE, "--features", FEATURE])
         .arg("--target-dir")
         .arg(&folder)
-        .arg("--")
-        .args(std::env::args_os().skip(1));
-    again(&mut command).map(Some)
+        .arg("--");
+    command
 }
 
 /// Runs another build of this program to its end.
 fn again(command: &mut Command) -> anyhow::Result<Exit> {
     // The second process gets Ctrl-C as well; this one has to outlive it to pass on how it ended.
     let _outlive = interrupt::flag();
-    let status = command.env(REBUILT, "1").status().with_context(|| {
-        let program = PathBuf::from(command.get_program());
-        format!(
-            "`{}` cannot be started, and bugs can be planted only in a build of their own",
-            program.display()
-        )
-    })?;
+    let status = command.env(REBUILT, "1").status().with_context(|| not_started(command))?;
     match status.code().and_then(Exit::with_code) {
         Some(exit) => Ok(exit),
         None => bail!("the build with planted bugs did not come to an end: {status}"),
     }
+}
+
+/// What is said if a program cannot be started that bugs take.
+pub(crate) fn not_started(command: &Command) -> String {
+    let program = PathBuf::from(command.get_program());
+    format!("`{}` cannot be started, and bugs can be planted only in a build of their own", program.display())
 }
 
 /// Cargo, the one that runs this program if it was one.

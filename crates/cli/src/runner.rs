@@ -68,11 +68,26 @@ pub fn main_with(systems: Systems, more: &More) -> ExitCode {
             Some(extra) => guarded(|| extra.call(of_verb)),
             None => {
                 let typed = Typed::from_arg_matches(&matches)?;
-                guarded(|| run(typed.verb, of_verb, systems, more))
+                let bisects = typed.verb.bisects();
+                let outcome = guarded(|| run(typed.verb, of_verb, systems, more));
+                if bisects { Ok(told_to_bisect(outcome)) } else { outcome }
             }
         }
     });
     outcome.unwrap_or_else(|error| refuse(&error)).into()
+}
+
+/// What `git bisect` is told: whatever keeps this commit from telling is no verdict on it.
+fn told_to_bisect(outcome: anyhow::Result<Exit>) -> Exit {
+    match outcome {
+        Ok(Exit::Clean) => Exit::Clean,
+        Ok(Exit::Found) => Exit::Found,
+        Ok(_) => Exit::Untold,
+        Err(why) => {
+            refuse(&why);
+            Exit::Untold
+        }
+    }
 }
 
 fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyhow::Result<Exit> {
@@ -81,14 +96,7 @@ fn run(verb: Verb, matches: &ArgMatches, systems: Systems, more: &More) -> anyho
         return Ok(exit);
     }
     let systems = abroad::with_made(systems, &more.made)?;
-    if let Some(bug) = verb.bug()
-        && let Some(exit) = rebuild::with_bug(bug, systems, &screen)?
-    {
-        return Ok(exit);
-    }
-    if verb.needs_bugs(systems)
-        && let Some(exit) = rebuild::with_bugs(systems, &screen)?
-    {
+    if let Some(exit) = rebuild::with_bugs(&verb.bugs(systems), systems, &screen)? {
         return Ok(exit);
     }
     let exit = match verb {

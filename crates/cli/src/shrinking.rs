@@ -5,12 +5,12 @@ use crate::telling::system;
 use crate::{Screen, Systems, files, store};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use whitewater_hunt::report::{self, About};
+use whitewater_hunt::report::About;
 use whitewater_hunt::{
     Failure, Fingerprint, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, ShrunkLine, Signature, Slip, run,
     shrink,
 };
-use whitewater_plan::{Plan, seed_text};
+use whitewater_plan::{Plan, Saved, seed_text};
 
 /// How failures are shrunk, and where what is left goes.
 pub(crate) struct Shrinker<'a> {
@@ -72,11 +72,6 @@ impl Shrinker<'_> {
 }
 
 impl Small {
-    /// Its report, with the commands that go on from here.
-    pub(crate) fn report(&self) -> String {
-        report::text(&self.failure, &self.about())
-    }
-
     /// What is left, in a few lines, with the commands that go on from here.
     pub(crate) fn summary(&self) -> String {
         let about = self.about();
@@ -109,35 +104,52 @@ impl Small {
     /// What the report says besides.
     pub(crate) fn about(&self) -> About {
         let fingerprint = self.fingerprint.to_string();
-        let name = shown(&self.file, &fingerprint);
-        let bug = self.failure.plan.options.planted();
-        let mut commands = vec![
-            ("Step through", format!("cargo xtask replay {name} --step")),
-            ("Why", format!("cargo xtask trace why {name}")),
-            ("Keep", format!("cargo xtask keep {name}")),
-            ("As a scenario", format!("cargo xtask keep {name} --as {}", scenario_name(&self.failure))),
-        ];
-        // A planted bug is in no commit.
-        if bug.is_none() {
-            let file = self.file.display();
-            let run = "cargo build --profile fuzz --package xtask || exit 125";
-            let ask = format!("cargo xtask replay {file} --bisect");
-            commands.push(("Bisect", format!("git bisect run sh -c '{run}; {ask}'")));
-        }
         About {
             commit: commit::current().map(Commit::short),
+            commands: ways_on(&self.failure, &self.file, &fingerprint),
             fingerprint: Some(fingerprint),
             shrunk: Some(self.shrunk.sentence()),
-            commands,
         }
     }
 }
 
+/// What a report says of a failure that lies in a file.
+pub(crate) fn about_saved(failure: &Failure, saved: &Saved, file: &Path) -> About {
+    let fingerprint = saved.fingerprint.clone();
+    About {
+        commit: saved.commit.clone(),
+        commands: ways_on(failure, file, fingerprint.as_deref().unwrap_or_default()),
+        fingerprint,
+        shrunk: saved.shrunk.clone(),
+    }
+}
+
+/// The commands that go on from a failure in a file.
+fn ways_on(failure: &Failure, file: &Path, fingerprint: &str) -> Vec<(&'static str, String)> {
+    let name = shown(file, fingerprint);
+    let mut commands = vec![
+        ("Step through", format!("cargo xtask replay {name} --step")),
+        ("Why", format!("cargo xtask trace why {name}")),
+        ("Keep", format!("cargo xtask keep {name}")),
+        ("As a scenario", format!("cargo xtask keep {name} --as {}", scenario_name(failure))),
+    ];
+    // A planted bug is in no commit.
+    if failure.plan.options.planted().is_none() {
+        let build = "cargo build --profile fuzz --package xtask || exit 125";
+        let ask = format!("cargo xtask replay {} --bisect", file.display());
+        // A program that a signal has ended, or that knows no such word yet, says nothing about its commit.
+        let told = "code=$?; [ $code -le 1 ] || code=125; exit $code";
+        commands.push(("Bisect", format!("git bisect run sh -c '{build}; {ask}; {told}'")));
+    }
+    commands
+}
+
 /// How commands name a saved failure: by its fingerprint if it lies where they look, by its file otherwise.
 pub(crate) fn shown(file: &Path, fingerprint: &str) -> String {
+    let is_named = file.file_stem().is_some_and(|stem| stem == fingerprint);
     let looks_there =
         file.parent() == Some(&store::found()) || file.parent() == Some(&files::folder("seeds"));
-    if looks_there { fingerprint.to_owned() } else { file.display().to_string() }
+    if is_named && looks_there { fingerprint.to_owned() } else { file.display().to_string() }
 }
 
 /// A name for the scenario of a failure.

@@ -3,7 +3,7 @@
 use crate::commit::{self, Commit};
 use crate::{Exit, Screen, Systems};
 use anyhow::anyhow;
-use whitewater_hunt::report::About;
+use whitewater_hunt::report::{About, Report};
 use whitewater_hunt::{Failure, report, run_twice, trace_text};
 use whitewater_plan::{Plan, seed_text, text};
 use whitewater_sim::{DiskFile, NodeId, Outcome, System, Verdict};
@@ -41,13 +41,36 @@ pub(crate) fn exit_of(outcome: &Outcome) -> Exit {
 }
 
 /// What a report says of a failure that was not shrunk.
-fn about() -> About {
+pub(crate) fn about() -> About {
     About { commit: commit::current().map(Commit::short), ..About::default() }
 }
 
 /// The report of a failure, as people get it.
 pub(crate) fn report(failure: &Failure) -> String {
     report::text(failure, &about())
+}
+
+/// What reports look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ReportForm {
+    /// For a terminal.
+    #[default]
+    Text,
+    /// For a comment or the summary of a pipeline.
+    Markdown,
+    /// For programs: one object.
+    Json,
+}
+
+impl ReportForm {
+    /// Prints the report of a failure.
+    pub(crate) fn print(self, failure: &Failure, about: &About, screen: &Screen) {
+        match self {
+            ReportForm::Text => screen.print(&report::text(failure, about)),
+            ReportForm::Markdown => screen.print(&report::markdown(failure, about)),
+            ReportForm::Json => screen.data(&Report::of(failure, about)),
+        }
+    }
 }
 
 impl Telling {
@@ -115,9 +138,9 @@ impl Telling {
     }
 
     /// Prints the report, or that nothing was found.
-    pub(crate) fn print_verdict(&self, screen: &Screen) {
+    pub(crate) fn print_verdict(&self, form: ReportForm, about: &About, screen: &Screen) {
         match &self.failure {
-            Some(failure) => screen.print(&report(failure)),
+            Some(failure) => form.print(failure, about, screen),
             None => screen.print(&format!(
                 "pass: no rule broken in {} of simulated time, {} messages delivered; two runs, trace hash {}",
                 self.outcome.time, self.outcome.counters.deliveries, self.outcome.hash

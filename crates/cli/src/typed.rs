@@ -1,11 +1,13 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
+use crate::rebuild::NO_BUG;
 use crate::verb::{
     bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds,
     shrink, trace, wal, worker,
 };
 use crate::{Format, Systems};
 use clap::{Parser, Subcommand};
+use std::collections::BTreeSet;
 
 /// Deterministic simulation testing for Raft: one seed decides everything that happens in a run.
 #[derive(Debug, Parser)]
@@ -48,36 +50,34 @@ Exit codes: 0 clean, 1 found something, 2 wrong usage or input file, 3 not deter
 5 a saved failure is gone, 6 no verdict within the budget, 70 a bug of our own, 130 interrupted.";
 
 impl Verb {
-    /// Whether it takes a build that has the planted bugs in it. A file that cannot be read names none: whoever runs it
-    /// tells what is wrong.
-    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
+    /// The bugs that have to be in the build that does it; [`NO_BUG`] stands for those of the code, with none planted. A
+    /// file that cannot be read names none: whoever runs it tells what is wrong.
+    pub(crate) fn bugs(&self, systems: Systems) -> BTreeSet<String> {
+        let typed = |bug: Option<&str>| bug.map(str::to_owned).into_iter().collect();
         match self {
-            // Which build that is depends on the bug: the runner asks for it by name.
-            Verb::Fuzz(_) => false,
-            Verb::Replay(typed) => typed.needs_bugs(systems),
-            Verb::Shrink(typed) => typed.needs_bugs(systems),
-            Verb::Keep(typed) => typed.needs_bugs(systems),
-            Verb::Seeds(typed) => typed.needs_bugs(systems),
-            Verb::Trace(typed) => typed.needs_bugs(systems),
-            Verb::Scenario(typed) => typed.needs_bugs(systems),
-            Verb::Mutants(typed) => typed.needs_bugs(),
-            Verb::Determinism(typed) => typed.restricted.needs_bugs(),
-            Verb::Worker(typed) => typed.restricted.needs_bugs(),
+            Verb::Fuzz(fuzz) => typed(fuzz.restricted.bug()),
+            Verb::Determinism(determinism) => typed(determinism.restricted.bug()),
+            Verb::Worker(worker) => typed(worker.restricted.bug()),
+            Verb::Mutants(mutants) => typed(mutants.needs_bugs().then_some(NO_BUG)),
+            Verb::Replay(typed) => typed.bugs(systems),
+            Verb::Shrink(typed) => typed.bugs(systems),
+            Verb::Keep(typed) => typed.bugs(systems),
+            Verb::Trace(typed) => typed.bugs(systems),
+            Verb::Scenario(typed) => typed.bugs(systems),
+            // Each of the files may take a build of its own: the verb sees to it.
+            Verb::Seeds(_) => BTreeSet::new(),
             Verb::Demo(_)
             | Verb::Faults(_)
             | Verb::CheckHistory(_)
             | Verb::Bench(_)
             | Verb::Wal(_)
-            | Verb::Differ(_) => false,
+            | Verb::Differ(_) => BTreeSet::new(),
         }
     }
 
-    /// The bug that was named on the command line; `none` is none.
-    pub(crate) fn bug(&self) -> Option<&str> {
-        match self {
-            Verb::Fuzz(typed) => typed.restricted.bug(),
-            _ => None,
-        }
+    /// Whether `git bisect` asks.
+    pub(crate) fn bisects(&self) -> bool {
+        matches!(self, Verb::Replay(typed) if typed.bisects())
     }
 
     /// What its results look like.

@@ -1,6 +1,7 @@
 //! A saved failure run again on changed code: whether it is the same failure, and where the runs part.
 
 use crate::course::{Parting, parting};
+use crate::reading::Reading;
 use crate::run::run;
 use crate::signature::Signature;
 use std::fmt;
@@ -23,6 +24,8 @@ pub enum Fate {
 pub struct Again {
     /// What has become of it.
     pub fate: Fate,
+    /// How its plan was read for that.
+    pub reading: Reading,
     /// How the run ended, recorded.
     pub outcome: Outcome,
     /// Whether it is the same run to the last bit; none if hashes cannot be compared.
@@ -37,12 +40,26 @@ pub struct Again {
 
 /// Runs a saved failure again.
 ///
-/// Whatever the code no longer decides is left to what a run does by itself, and counted.
+/// Whatever the code no longer decides is left to what a run does by itself, and counted. If the run passes, the plan is
+/// read with more time and with other times, too: only what fails in no reading is gone.
 ///
 /// # Errors
 /// The plan cannot be run; the text says why.
 pub fn again(system: &dyn System, saved: &Saved) -> Result<Again, String> {
-    let outcome = run(system, &saved.plan, true)?;
+    let first = read_again(system, saved, Reading::AS_SAVED)?;
+    if first.fate == Fate::Gone {
+        for reading in Reading::OTHERS {
+            let other = read_again(system, saved, reading)?;
+            if other.fate == Fate::Same {
+                return Ok(other);
+            }
+        }
+    }
+    Ok(first)
+}
+
+fn read_again(system: &dyn System, saved: &Saved, reading: Reading) -> Result<Again, String> {
+    let outcome = run(system, &reading.of(&saved.plan), true)?;
     let script = &saved.plan.script;
     let fate = match Signature::of(&outcome) {
         None => Fate::Gone,
@@ -60,6 +77,7 @@ pub fn again(system: &dyn System, saved: &Saved) -> Result<Again, String> {
         matched: decisions - outcome.unmet.len() - unfired,
         decisions,
         parting: parting(&saved.course, &outcome),
+        reading,
         fate,
         outcome,
     })
@@ -81,7 +99,10 @@ impl fmt::Display for Again {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.fate {
             Fate::Same if self.same_run == Some(true) => write!(f, "the same failure, in the same run"),
-            Fate::Same => write!(f, "the same failure, in another run"),
+            Fate::Same if self.reading == Reading::AS_SAVED => {
+                write!(f, "the same failure, in another run")
+            }
+            Fate::Same => write!(f, "the same failure, in another run {}", self.reading),
             Fate::Another(now) => write!(f, "another failure: {now}"),
             Fate::Gone => write!(f, "gone: the run passes"),
         }?;

@@ -368,6 +368,7 @@ impl Attempt {
             rule: rule.to_owned(),
             message,
             suspect: None,
+            fingerprint: None,
             hash: None,
             command: self.command.clone(),
         };

@@ -1,6 +1,8 @@
 //! A failing run with everything a report needs, and what a campaign keeps of it.
 
+use crate::fingerprint::Fingerprint;
 use crate::run::{run, same};
+use crate::signature::Signature;
 use crate::story::Story;
 use crate::suspect::suspect;
 use whitewater_plan::{Plan, Profile};
@@ -58,6 +60,8 @@ pub struct FailureRecord {
     pub message: String,
     /// The first suspect in one line.
     pub suspect: Option<String>,
+    /// What stands for it among failures as they come: its rule and site; none for a run that gave no outcome.
+    pub fingerprint: Option<Fingerprint>,
     /// What nodes saw and did; none for a run that gave no outcome.
     pub hash: Option<TraceHash>,
     /// The command that runs it again.
@@ -144,6 +148,12 @@ impl Failure {
         Story::of(&self.plan, &self.outcome)?.sentence(self.suspect?)
     }
 
+    /// What stands for it until it is shrunk: its rule and site.
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        let signature = Signature::of(&self.outcome)?;
+        Some(Fingerprint::coarse(&self.plan.system, &signature))
+    }
+
     /// What a campaign keeps of it.
     pub fn keep(&self) -> FailureRecord {
         FailureRecord {
@@ -153,6 +163,7 @@ impl Failure {
             rule: self.rule().to_owned(),
             message: self.message(),
             suspect: self.suspect_line(),
+            fingerprint: self.fingerprint(),
             hash: Some(self.outcome.hash),
             command: self.command.clone(),
         }

@@ -1,11 +1,11 @@
 //! Fingerprints of failures: one number for those that have one cause, whatever seed found them.
 
+use crate::causes::causes;
 use crate::signature::Signature;
-use std::collections::BTreeSet;
 use std::fmt;
 use whitewater_plan::Plan;
 use whitewater_sim::draw::name_hash;
-use whitewater_sim::{Action, Decision, Fate, Outcome};
+use whitewater_sim::{EventKind, Outcome, Role, Trace, TraceEvent};
 
 /// What stands for a failure among others: `F-` and ten hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,54 +38,57 @@ impl Fingerprint {
     }
 }
 
-/// What a shrunk failure is made of, without names, numbers and times: the rule, the kinds of its faults, and what is
-/// unusual about its options.
-fn skeleton(plan: &Plan, signature: &Signature, _: &Outcome) -> Vec<String> {
-    let mut parts = BTreeSet::new();
-    for step in &plan.script.steps {
-        let part = match &step.action {
-            Action::Crash { .. } | Action::CrashAfter { .. } => "crash",
-            Action::Roll { .. } => "roll",
-            Action::Rewind(_) => "rewind",
-            Action::Pause(_) | Action::Slow { .. } => "slow",
-            Action::Clock { .. } => "clock",
-            Action::Partition(_)
-            | Action::Topology { .. }
-            | Action::Cut { .. }
-            | Action::Drop(_)
-            | Action::Choke(..)
-            | Action::Corrupt(..)
-            | Action::Lossy(..) => "cut",
-            Action::Clog { .. } | Action::Hold(_) | Action::Delay(..) | Action::Jitter { .. } => "late",
-            Action::Duplicate(..) | Action::Replay(..) => "twice",
-            Action::Misdeliver(..) => "astray",
-            Action::Operate { .. } => continue,
-            Action::Expect(..) | Action::Never(_) => "claim",
-        };
-        parts.insert(part.to_owned());
+/// What is left of a shrunk failure without names, numbers and times: the rule and its site, and the end of the causal
+/// chain - the last message that was taken in, with the roles of both ends, whether it came again, or the start of a node
+/// that had crashed.
+///
+/// Two seeds find one bug by different accidents, and the plans that are left differ in what those accidents need: here a
+/// lost message, there a late one. What they have in common is how the rule was broken in the end.
+fn skeleton(plan: &Plan, signature: &Signature, outcome: &Outcome) -> Vec<String> {
+    let head = vec![plan.system.clone(), signature.to_string()];
+    // A panic or a limit says itself where it comes from.
+    if matches!(signature.rule.as_str(), "panic" | "limit") {
+        return head;
     }
-    for pin in &plan.script.pins {
-        parts.insert(match &pin.decision {
-            Decision::Message { fate: Fate::Lost, .. } => "cut".to_owned(),
-            Decision::Message { fate: Fate::Arrives { again: Some(_), .. }, .. } => "twice".to_owned(),
-            Decision::Message { fate: Fate::Arrives { at: Some(_), .. }, .. } => "astray".to_owned(),
-            Decision::Message { .. } => "late".to_owned(),
-            Decision::Crash { .. } => "crash".to_owned(),
-            Decision::Disk { what, .. } => what.clone(),
-            Decision::Timer { .. } | Decision::Draw { .. } => continue,
-        });
+    let last = outcome.trace.as_ref().and_then(|trace| {
+        let chain = trace.violation.map(|violation| causes(trace, violation)).unwrap_or_default();
+        let mut events = chain.into_iter().skip(1).filter_map(|id| trace.event(id));
+        events.find_map(|event| bone(trace, event))
+    });
+    head.into_iter().chain(last).collect()
+}
+
+/// What an event of the chain adds to the skeleton; nothing if it only passes on what came before, as timers do.
+fn bone(trace: &Trace, event: &TraceEvent) -> Option<String> {
+    let role = |role: Option<Role>| role.map_or('-', Role::letter);
+    match (event.kind, event.subject) {
+        (EventKind::Recv, Some(subject)) => {
+            let sender = role(trace.event(event.cause).and_then(|sent| sent.role));
+            let before = trace.events.iter().take_while(|earlier| earlier.id < event.id);
+            let comes_again = before.into_iter().any(|e| e.kind == EventKind::Recv && e.cause == event.cause);
+            let again = if comes_again { " again" } else { "" };
+            // A leader counts and commits with whatever comes next; who follows does what it is told.
+            let what = match event.role {
+                Some(Role::Leader) => String::from("a message"),
+                _ => format!("{} of {sender}", subject.name),
+            };
+            Some(format!("{} takes {what}{again}", role(event.role)))
+        }
+        (EventKind::Boot, _) => {
+            let crashed =
+                |e: &TraceEvent| e.kind == EventKind::Crash && e.node == event.node && e.id < event.id;
+            trace.events.iter().any(crashed).then(|| String::from("starts after a crash"))
+        }
+        (EventKind::Crash, _) => Some(String::from("crashes")),
+        _ => None,
     }
-    let head = match signature.rule.as_str() {
-        // A panic or a limit says itself where it comes from.
-        "panic" | "limit" => return vec![plan.system.clone(), signature.to_string()],
-        rule => format!("{} {rule}", plan.system),
-    };
-    [head].into_iter().chain(parts).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::traces::{Sketch, n, outcome, plan, stranded};
+    use whitewater_sim::Verdict;
 
     #[test]
     fn a_fingerprint_cannot_be_taken_for_a_seed() {
@@ -93,5 +96,34 @@ mod tests {
         let text = Fingerprint::coarse("kv", &signature).to_string();
         assert!(text.starts_with("F-") && text.len() == 12, "{text}");
         assert!(whitewater_plan::parse_seed(&text).is_err());
+    }
+
+    /// The fingerprint of a run in which a vote that comes once, or twice, breaks a rule at a leader.
+    fn of_votes(times: usize, voter: usize, before: usize) -> Fingerprint {
+        let mut sketch = Sketch::new();
+        for _ in 0..before {
+            sketch.timer(n(3), "heartbeat");
+        }
+        let asked = sketch.timer(n(1), "election");
+        let sent = sketch.send(asked, n(voter), n(1), "Vote", 1);
+        let mut taken = sketch.receive(sent, "granted");
+        for _ in 1..times {
+            taken = sketch.receive(sent, "granted");
+        }
+        let violation = sketch.violation_at_once(taken, n(1));
+        assert!(violation > taken);
+        let ends = outcome(sketch.trace(), Verdict::Violated(stranded(n(1), n(2))));
+        let signature = Signature { rule: "elected-by-quorum".into(), site: "a leader".into() };
+        Fingerprint::fine(&plan(), &signature, &ends)
+    }
+
+    #[test]
+    fn names_of_nodes_and_what_happens_beside_the_chain_change_no_fingerprint() {
+        assert_eq!(of_votes(1, 2, 0), of_votes(1, 3, 5));
+    }
+
+    #[test]
+    fn a_message_that_comes_again_is_another_cause() {
+        assert_ne!(of_votes(1, 2, 0), of_votes(2, 2, 0));
     }
 }

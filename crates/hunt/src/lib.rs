@@ -4,6 +4,7 @@
 //! [`trace_text`] tells it event by event, and its command runs it again. [`Record`] is what machines read of all this.
 
 mod again;
+mod agreement;
 pub mod apart;
 mod around;
 mod campaign;
@@ -20,6 +21,7 @@ mod fingerprint;
 mod fold;
 mod neighbour;
 mod order;
+mod reading;
 mod record;
 mod rename;
 pub mod report;
@@ -38,6 +40,7 @@ mod why;
 mod words;
 
 pub use again::{Again, Fate, again};
+pub use agreement::agreement;
 pub use around::{Around, run_around};
 pub use campaign::{
     Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign, campaign_apart,
@@ -50,6 +53,7 @@ pub use differ::{Compared, differ};
 pub use failure::{Failure, FailureKind, FailureRecord, OWN_BUG};
 pub use fingerprint::Fingerprint;
 pub use neighbour::neighbour;
+pub use reading::Reading;
 pub use record::{FailureLine, ProgressLine, Record, RunLine, ShrunkLine, SpreadLine, SummaryLine};
 pub use run::{missed, never_happened, run, run_twice, same};
 pub use shrink::{

@@ -85,6 +85,8 @@ pub struct FailureLine {
     pub message: String,
     /// The first suspect event, with the time it has in the text trace.
     pub suspect: Option<String>,
+    /// What stands for it among failures as they come; none for a run that gave no outcome.
+    pub fingerprint: Option<String>,
     /// What nodes saw and did; none for a run that gave no outcome.
     pub trace_hash: Option<String>,
     /// The command that runs it again.
@@ -239,6 +241,7 @@ impl FailureLine {
             rule: record.rule.clone(),
             message: record.message.clone(),
             suspect: record.suspect.clone(),
+            fingerprint: record.fingerprint.map(|fingerprint| fingerprint.to_string()),
             trace_hash: record.hash.map(|h| h.to_string()),
             command: record.command.clone(),
         }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_hunt::{
-    FailureLine, FailureRecord, Finished, Progress, ProgressLine, Record, RunLine, ShrunkLine, Spread,
-    Summary, SummaryLine,
+    FailureLine, FailureRecord, Fingerprint, Finished, Progress, ProgressLine, Record, RunLine, ShrunkLine,
+    Signature, Spread, Summary, SummaryLine,
 };
 use whitewater_plan::Profile;
 use whitewater_sim::{Span, TraceHash};
@@ -15,6 +15,7 @@ fn schema() -> Value {
 
 /// A record of each type, with everything that may be missing there and missing.
 fn records() -> Vec<Record> {
+    let signature = Signature { rule: "follower-applies".into(), site: "a follower".into() };
     let failure = FailureRecord {
         seed: Some(42),
         system: "relay".into(),
@@ -22,10 +23,18 @@ fn records() -> Vec<Record> {
         rule: "follower-applies".into(),
         message: "n2 applied no rows".into(),
         suspect: Some("e16".into()),
+        fingerprint: Some(Fingerprint::coarse("relay", &signature)),
         hash: Some(TraceHash(7)),
         command: "cargo xtask fuzz --seed 0x2a".into(),
     };
-    let bare = FailureRecord { seed: None, profile: None, suspect: None, hash: None, ..failure.clone() };
+    let bare = FailureRecord {
+        seed: None,
+        profile: None,
+        suspect: None,
+        fingerprint: None,
+        hash: None,
+        ..failure.clone()
+    };
     let run = Finished {
         index: 3,
         seed: u64::MAX,

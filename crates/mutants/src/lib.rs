@@ -21,11 +21,19 @@ pub const FOLDER: &str = "crates/mutants/patches";
 /// # Errors
 /// A file cannot be read, is no patch, or is not named after its id.
 pub fn all(root: &Path) -> Result<Vec<Patch>, PatchError> {
-    let folder = root.join(FOLDER);
+    all_in(root, FOLDER)
+}
+
+/// The same of another folder of patches, such as that of changes that saved failures have to outlive.
+///
+/// # Errors
+/// A file cannot be read, is no patch, or is not named after its id.
+pub fn all_in(root: &Path, folder_name: &str) -> Result<Vec<Patch>, PatchError> {
+    let folder = root.join(folder_name);
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let failed = |error: std::io::Error| PatchError::new(FOLDER, error.to_string());
+    let failed = |error: std::io::Error| PatchError::new(folder_name, error.to_string());
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(&folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();

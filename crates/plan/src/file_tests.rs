@@ -226,8 +226,17 @@ fn errors_of_a_scenario_point_at_their_place() {
         let with_another = format!("\"delay 2ms\",\n    \"servers 3\",\n    {text},");
         format!("{line}\n{}", broken(RACE, (r#""delay 2ms","#, &with_another), Scenario::parse))
     });
-    let told: Vec<String> = in_files.into_iter().chain(in_lines).collect();
+    let (before_variants, variants) = RACE.split_once("\"variants\"").unwrap();
+    let none = broken(RACE, (&format!("\"variants\"{variants}"), "\"variants\": {}\n}\n"), Scenario::parse);
+    assert!(before_variants.ends_with("  "), "it is the last field");
+    let told: Vec<String> = in_files.into_iter().chain([none]).chain(in_lines).collect();
     insta::assert_snapshot!(told.join("\n\n"));
+    let sources = [
+        ("scenario/read.rs", include_str!("scenario/read.rs")),
+        ("file/shared.rs", include_str!("file/shared.rs")),
+    ];
+    let missed = crate::testing::unreached(&sources, &["source.wrong(", "source.wrong_key("]);
+    assert!(missed.is_empty(), "write a wrong file for each of these:\n{}", missed.join("\n"));
 }
 
 #[test]

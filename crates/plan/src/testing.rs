@@ -1,5 +1,8 @@
-//! A system for the tests of this crate: names, options and operations, and nothing that runs.
+//! A system for the tests of this crate: names, options and operations, and nothing that runs; and which errors were met.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic::Location;
 use whitewater_sim::{
     DiskTrouble, Draw, OptionSpec, Options, Outcome, Script, Span, System, Target, Timing, Trouble, Values,
     parse_span,
@@ -308,6 +311,34 @@ impl System for Ocean {
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {
         POND.run(script, options, record)
     }
+}
+
+thread_local! {
+    /// Lines of the sources that have found something wrong in this thread.
+    static REACHED: RefCell<BTreeSet<(String, u32)>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// An error was made there.
+pub(crate) fn reach(place: &Location<'_>) {
+    // With its folder, since several files may have one name.
+    let mut parts = place.file().rsplit(['/', '\\']);
+    let (file, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    REACHED.with_borrow_mut(|reached| reached.insert((format!("{folder}/{file}"), place.line())));
+}
+
+/// Places in sources, each a name with its text, that make an error with one of these calls and have not done so in this
+/// thread.
+pub(crate) fn unreached(sources: &[(&str, &str)], calls: &[&str]) -> Vec<String> {
+    let makes_one = |line: &str| calls.iter().any(|call| line.contains(call));
+    let mut missed = Vec::new();
+    for (file, text) in sources {
+        for (line, number) in text.lines().zip(1..).filter(|(line, _)| makes_one(line)) {
+            if !REACHED.with_borrow(|reached| reached.contains(&((*file).to_owned(), number))) {
+                missed.push(format!("{file}:{number}: {}", line.trim()));
+            }
+        }
+    }
+    missed
 }
 
 /// Lines that are wrong, each in another way: every error of the grammar.

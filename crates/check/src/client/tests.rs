@@ -231,3 +231,14 @@ fn what_is_open_and_what_was_acknowledged_is_counted() {
     assert_eq!((h.rules.open(), h.rules.acknowledged()), (1, 2));
     assert_eq!(h.rules.keys().collect::<Vec<_>>(), [KEY]);
 }
+
+/// Every message over clients as an engineer reads it.
+#[test]
+fn every_message_about_clients_says_what_is_wrong_with_which_value() {
+    let mut text = String::new();
+    for &(name, history) in HISTORIES {
+        let violation = history(&mut History::new(Once::Claimed)).expect_err(name);
+        text += &format!("{name}\n  claim    {}\n  message  {}\n", violation.claim, violation.message);
+    }
+    insta::assert_snapshot!("clients", text);
+}

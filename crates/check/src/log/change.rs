@@ -97,6 +97,6 @@ pub(crate) struct LogChange<'a> {
     pub(crate) refusal: Option<Refusal>,
     /// Peers of `matched` that would be sent again what they have, a bit each by position.
     pub(crate) repeating: u16,
-    /// See [`LogView::is_whole`]; asked only where a vote or role changed.
+    /// See [`LogView::is_whole`]; asked only where a vote, a role or the log changed.
     pub(crate) is_whole: bool,
 }

@@ -372,7 +372,8 @@ impl RaftRules {
             matched & 1 << peer != 0 && next.is_some_and(|next| next <= shadow.matches[*peer])
         };
         let repeating = (0..self.servers).filter(repeats).fold(0, |set, peer| set | 1 << peer);
-        let is_whole = !bits.meets(Bits::VOTE | Bits::ROLE) || view.is_whole();
+        let asks = Bits::VOTE | Bits::ROLE | Bits::LOG_APPENDED | Bits::LOG_TRUNCATED;
+        let is_whole = !bits.meets(asks) || view.is_whole();
         let refusal = if refused { view.last_refusal() } else { None };
         let (grants, membership, changes) = (&self.grants, shadow.membership, view.changes());
         #[rustfmt::skip]

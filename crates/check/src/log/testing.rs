@@ -20,6 +20,8 @@ pub(crate) struct Toy {
     pub(crate) role: Role,
     pub(crate) leader: Option<NodeId>,
     pub(crate) log: ChainLog,
+    /// Entries in memory that are not shown yet.
+    pub(crate) hidden: u64,
     pub(crate) durable_index: u64,
     pub(crate) commit: u64,
     pub(crate) applied: u64,
@@ -87,6 +89,9 @@ impl LogView for Toy {
     }
     fn last_index(&self) -> u64 {
         self.log.last_index()
+    }
+    fn memory_last_index(&self) -> u64 {
+        self.log.last_index() + self.hidden
     }
     fn commit(&self) -> u64 {
         self.commit

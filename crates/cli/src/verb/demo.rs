@@ -1,7 +1,7 @@
 //! `demo`: finds the race of the relays by itself, explains it, runs it again and shows what mends it.
 
 use crate::difference;
-use crate::telling::{Telling, system};
+use crate::telling::{ReportForm, Telling, about, system};
 use crate::verb::fuzz::fresh_seed;
 use crate::{Exit, Screen, Systems};
 use std::sync::atomic::AtomicBool;
@@ -54,7 +54,7 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
         return Ok(Exit::Unknown);
     };
     screen.print(&format!("   Found in run {} after {:.1} s.\n", found.runs, begun.elapsed().as_secs_f64()));
-    found.telling.print_verdict(screen);
+    found.telling.print_verdict(ReportForm::Text, &about(), screen);
 
     let again = Telling::of(
         plan(found.seed, BROKEN, systems)?,

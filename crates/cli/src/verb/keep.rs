@@ -4,6 +4,7 @@ use crate::telling::system;
 use crate::verb::scenario::kebab;
 use crate::{Exit, Screen, Systems, files, meant};
 use anyhow::{Context, bail};
+use std::collections::BTreeSet;
 use std::path::Path;
 use whitewater_hunt::report::{About, Report};
 use whitewater_hunt::{Failure, missed, run as run_plan, scenario_text};
@@ -22,9 +23,9 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// Whether a bug is planted in the file; a scenario is run before it is written.
-    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
-        self.name.is_some() && meant::plant_bugs([&self.what], systems)
+    /// The bug that is planted in the file, if it is run: a scenario is before it is written.
+    pub(crate) fn bugs(&self, systems: Systems) -> BTreeSet<String> {
+        if self.name.is_some() { meant::bugs_of([&self.what], systems) } else { BTreeSet::new() }
     }
 }
 

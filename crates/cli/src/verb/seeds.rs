@@ -1,8 +1,11 @@
 //! `seeds`: the failures that are kept; lists them and says whether each still does what it owes.
 
+use crate::rebuild::Build;
 use crate::telling::system;
 use crate::{Exit, Screen, Systems, files, meant};
 use anyhow::Context;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use whitewater_hunt::{Again, Fate, again};
 use whitewater_plan::{Owes, Saved};
@@ -47,18 +50,6 @@ impl Folder {
     }
 }
 
-impl Typed {
-    /// Whether a bug is planted in a file that is to be run.
-    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
-        match &self.action {
-            Action::Verify(folder) => {
-                folder.files().unwrap_or_default().iter().any(|file| meant::plants_bug(file, systems))
-            }
-            Action::List(_) => false,
-        }
-    }
-}
-
 /// Does what was typed.
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let (Action::Verify(folder) | Action::List(folder)) = &typed.action;
@@ -67,17 +58,42 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
         screen.remark("nothing ran: no failure is kept in that folder");
         return Ok(Exit::NothingRan);
     }
-    let mut exit = Exit::Clean;
-    for file in &files {
-        let saved = load(file, systems)?;
-        exit = exit.and(match typed.action {
-            Action::Verify(_) => verify(file, &saved, systems, screen)?,
-            Action::List(_) => {
+    match typed.action {
+        Action::Verify(_) => verify_all(files, systems, screen),
+        Action::List(_) => {
+            for file in &files {
+                let saved = load(file, systems)?;
                 let name = file.display();
                 screen.print(&format!("{name}  {}  {}: {}", saved.owes.word(), saved.rule, saved.message));
-                Exit::Clean
             }
-        });
+            Ok(Exit::Clean)
+        }
+    }
+}
+
+/// Verifies each file in a build that has the bug it plants.
+fn verify_all(files: Vec<PathBuf>, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+    let mut by_build: BTreeMap<Option<Build>, Vec<PathBuf>> = BTreeMap::new();
+    for file in files {
+        let bug = meant::bugs_in(&file, systems).pop_first();
+        let build = bug.map_or(Ok(None), |bug| Build::with(&bug, systems));
+        by_build.entry(build.with_context(|| file.display().to_string())?).or_default().push(file);
+    }
+    let mut exit = Exit::Clean;
+    for (build, files) in by_build {
+        match build {
+            Some(build) => {
+                let words = ["seeds", "verify"].map(OsString::from).into_iter();
+                let words: Vec<OsString> =
+                    words.chain(files.into_iter().map(PathBuf::into_os_string)).collect();
+                exit = exit.and(build.run(&words, screen)?);
+            }
+            None => {
+                for file in files {
+                    exit = exit.and(verify(&file, &load(&file, systems)?, systems, screen)?);
+                }
+            }
+        }
     }
     Ok(exit)
 }

@@ -3,9 +3,11 @@
 use crate::amount::parse_jobs;
 use crate::meant::{self, meant};
 use crate::shrinking::{Shrinker, tell_slips};
+use crate::telling::ReportForm;
 use crate::verb::fuzz::Restricted;
 use crate::{Exit, Screen, Systems, duration, store};
 use anyhow::Context;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,15 +28,19 @@ pub(crate) struct Typed {
     /// Threads; as many as there are cores unless given. The result does not depend on it unless time runs out.
     #[arg(long, value_name = "N", value_parser = parse_jobs, env = "WHITEWATER_JOBS")]
     jobs: Option<usize>,
+    /// What the report of what is left looks like.
+    #[arg(long, value_enum, default_value_t, value_name = "FORM")]
+    report: ReportForm,
     /// Save what is left in this folder.
     #[arg(long, value_name = "DIR", env = "WHITEWATER_SAVE")]
     save: Option<PathBuf>,
 }
 
 impl Typed {
-    /// Whether a bug is planted, by a word or in the file.
-    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
-        self.restricted.needs_bugs() || meant::plant_bugs([&self.what], systems)
+    /// The bugs that are planted, by a word or in the file.
+    pub(crate) fn bugs(&self, systems: Systems) -> BTreeSet<String> {
+        let named = self.restricted.bug().map(str::to_owned);
+        meant::bugs_of([&self.what], systems).into_iter().chain(named).collect()
     }
 }
 
@@ -43,7 +49,7 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     let folder = typed.save.clone().unwrap_or_else(store::found);
     let shrinker = Shrinker { time: typed.time, jobs: typed.jobs, folder, systems, screen };
     let small = shrinker.shrink(&found.plan, found.seed).with_context(|| typed.what.clone())?;
-    screen.print(&small.report());
+    typed.report.print(&small.failure, &small.about(), screen);
     tell_slips(&small, screen);
     Ok(Exit::Found)
 }

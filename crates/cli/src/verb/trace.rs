@@ -5,6 +5,7 @@ use crate::telling::system;
 use crate::{Exit, Screen, Systems};
 use anyhow::{anyhow, bail};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use whitewater_hunt::{causes, event_line, find_event, parting_lines, run as run_plan};
 use whitewater_plan::{Restrictions, seed_text};
 use whitewater_sim::{EventId, Outcome, Trace};
@@ -48,11 +49,11 @@ enum Form {
 }
 
 impl Typed {
-    /// Whether a bug is planted in one of the files.
-    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
+    /// The bugs that are planted in the files.
+    pub(crate) fn bugs(&self, systems: Systems) -> BTreeSet<String> {
         match &self.action {
-            Action::Why { what, .. } | Action::Export { what, .. } => meant::plant_bugs([what], systems),
-            Action::Diff { one, other } => meant::plant_bugs([one, other], systems),
+            Action::Why { what, .. } | Action::Export { what, .. } => meant::bugs_of([what], systems),
+            Action::Diff { one, other } => meant::bugs_of([one, other], systems),
         }
     }
 }

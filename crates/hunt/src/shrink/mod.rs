@@ -6,6 +6,7 @@
 
 mod cluster;
 mod element;
+mod exchange;
 mod list;
 mod pinning;
 mod reseed;
@@ -126,7 +127,7 @@ const DRAWN: [Pass; 9] = [
 ];
 
 /// What makes a plan without a seed smaller, until none does any more.
-const PINNED: [Pass; 17] = [
+const PINNED: [Pass; 20] = [
     list::no_pins,
     list::fewer_pins,
     list::fewer_steps,
@@ -135,10 +136,13 @@ const PINNED: [Pass; 17] = [
     times::shorter_horizon,
     cluster::fewer_servers,
     cluster::fewer_clients,
+    exchange::at_servers,
     cluster::one_client,
     values::calmer_links,
     values::calmer_disks,
     values::usual_options,
+    exchange::lower_limits,
+    exchange::absent_servers,
     weaker::fewer_members,
     weaker::weaker_kinds,
     times::sooner,
@@ -204,7 +208,7 @@ fn attempt(trials: &mut Trials<'_>, mut held: Held) -> (Held, bool) {
 
 /// How much there is to read in a plan and its run.
 fn weight(held: &Held, system: &dyn System) -> u64 {
-    4 * elements(&held.plan, system).len() as u64 + held.outcome.counters.deliveries
+    trials::weight(elements(&held.plan, system).len(), &held.outcome)
 }
 
 /// Whether nobody would ask for less.

@@ -6,6 +6,7 @@
 
 use super::cluster::{without_client, without_server};
 use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
+use super::exchange::{all_at_servers, lowered};
 use super::times::end_at_the_verdict;
 use super::trials::{Held, Trials, changed, with_steps};
 use whitewater_plan::Plan;
@@ -147,6 +148,11 @@ fn reductions(plan: &Plan, system: &dyn System) -> Vec<Plan> {
             .into_iter()
             .map(|name| changed(plan, |plan| set_option(plan, system, &name))),
     );
+    smaller.extend(all_at_servers(plan));
+    for name in unusual_options(plan, system) {
+        let fewer = lowered(plan, system.options(), &name);
+        smaller.extend(fewer.into_iter().filter(|fewer| fewer.script.steps.len() < script.steps.len()));
+    }
     for at in (0..script.steps.len()).rev() {
         let mut steps = script.steps.clone();
         steps.remove(at);

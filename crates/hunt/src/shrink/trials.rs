@@ -1,5 +1,6 @@
 //! Tries plans, on several threads and within a budget, and remembers what it has tried.
 
+use super::element::elements;
 use super::{ShrinkProgress, Shrinking, Size};
 use crate::run::run;
 use crate::signature::Signature;
@@ -126,6 +127,33 @@ impl<'a> Trials<'a> {
         None
     }
 
+    /// Takes the first of several plans that fails the same way and in which there is less to read.
+    pub(super) fn lighter(&mut self, held: &mut Held, candidates: impl IntoIterator<Item = Plan>) -> bool {
+        let system = self.system();
+        candidates.into_iter().any(|plan| {
+            let elements = elements(&plan, system).len();
+            let lighter = |held: &Held, outcome: &Outcome| {
+                weight(elements, outcome) < weight(super::elements(&held.plan, system).len(), &held.outcome)
+            };
+            self.first_if(held, [plan], lighter).is_some()
+        })
+    }
+
+    /// Whether a plan fails the same way.
+    pub(super) fn fails(&mut self, plan: &Plan) -> bool {
+        let name = name(plan);
+        if self.refused.contains_key(&name) {
+            return false;
+        }
+        self.tries += 1;
+        let outcome = self.run_all(&[(0, name, plan.clone())]).pop().flatten();
+        let same = outcome.as_ref().and_then(Signature::of).as_ref() == Some(&self.signature);
+        if !same {
+            self.refused.insert(name, ());
+        }
+        same
+    }
+
     fn run_all(&self, batch: &[(usize, u64, Plan)]) -> Vec<Option<Outcome>> {
         let system = self.shrinking.system;
         // What the framework itself cannot run is no smaller failure.
@@ -153,6 +181,11 @@ impl<'a> Trials<'a> {
         let now = Size::of(&held.plan, &held.outcome);
         (self.shrinking.watch)(&ShrinkProgress { tries: self.tries, before: self.before, now });
     }
+}
+
+/// How much there is to read in a plan with so many elements and its run.
+pub(super) fn weight(elements: usize, outcome: &Outcome) -> u64 {
+    4 * elements as u64 + outcome.counters.deliveries
 }
 
 /// A plan with other steps.

@@ -36,6 +36,15 @@ pub(super) fn calmer_disks(trials: &mut Trials<'_>, held: &mut Held) -> bool {
         }
     });
     let mut helped = trials.first(held, [all]).is_some();
+    // Syncs that all take as long are told in one line.
+    let steady = changed(&held.plan, |plan| {
+        plan.script.disk.low = plan.script.disk.high;
+        plan.script.pins.retain(|pin| match &pin.decision {
+            Decision::Disk { what, .. } => what != "sync-time",
+            _ => true,
+        });
+    });
+    helped |= trials.lighter(held, [steady]);
     for trouble in disk_troubles(&held.plan) {
         let candidate = changed(&held.plan, |plan| calm_disk(plan, trouble));
         helped |= trials.first(held, [candidate]).is_some();
@@ -63,7 +72,7 @@ pub(super) fn usual_options(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     helped
 }
 
-/// Gives pins rounder values: whole milliseconds, and no copy.
+/// Gives pins simpler values: lost rather than late, no copy, rounder times.
 pub(super) fn rounder_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     let mut helped = false;
     for at in 0..held.plan.script.pins.len() {
@@ -95,10 +104,14 @@ fn simpler(decision: &Decision) -> Vec<Decision> {
                 }
                 simpler
             };
+            let mut lost = decision.clone();
+            if let Decision::Message { fate, .. } = &mut lost {
+                *fate = Fate::Lost;
+            }
             let once = again.map(|_| with(*after, None));
             let copies = again.iter().copied().flat_map(round).map(|again| with(*after, Some(again)));
             let rounds = round(*after).map(|after| with(after, *again));
-            once.into_iter().chain(copies).chain(rounds).collect()
+            [lost].into_iter().chain(once).chain(copies).chain(rounds).collect()
         }
         Decision::Timer { span, .. } => {
             let with = |span| {

@@ -34,12 +34,18 @@ impl<'a> Source<'a> {
     }
 
     /// An error at a value.
+    #[track_caller]
     pub(crate) fn wrong(&self, path: &[&str], message: String, mend: impl Into<String>) -> InputError {
+        #[cfg(test)]
+        crate::testing::reach(std::panic::Location::caller());
         self.at(self.find(path).map_or(0, |entry| entry.value), message, mend.into())
     }
 
     /// An error at the name of a field.
+    #[track_caller]
     pub(crate) fn wrong_key(&self, path: &[&str], message: String, mend: impl Into<String>) -> InputError {
+        #[cfg(test)]
+        crate::testing::reach(std::panic::Location::caller());
         self.at(self.find(path).map_or(0, |entry| entry.key), message, mend.into())
     }
 

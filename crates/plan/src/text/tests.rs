@@ -3,9 +3,6 @@
 use super::*;
 use crate::testing::POND;
 use proptest::prelude::*;
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::panic::Location;
 use whitewater_sim::{
     Action, ClockChange, Condition, Countable, Decision, DiskFaults, DiskTiming, Fate, Limits, Losing,
     Network, Pattern, Rate, Ratio, Rest, Role, Settle, Shape, Span, Step, Target, Time, Topology, Trigger,
@@ -271,17 +268,6 @@ fn every_word_of_the_language_is_explained_to_those_who_write_scenarios() {
     assert!(missing.is_empty(), "scenarios/README.md says nothing of {missing:?}");
 }
 
-thread_local! {
-    /// Lines of the sources that have found something wrong in this thread.
-    static REACHED: RefCell<BTreeSet<(String, u32)>> = const { RefCell::new(BTreeSet::new()) };
-}
-
-/// An error was made there.
-pub(super) fn reach(place: &Location<'_>) {
-    let file = place.file().rsplit(['/', '\\']).next().unwrap_or_default();
-    REACHED.with_borrow_mut(|reached| reached.insert((file.to_owned(), place.line())));
-}
-
 #[test]
 fn every_error_of_the_reader_is_met_by_one_of_the_wrong_lines() {
     for line in crate::testing::WRONG_LINES {
@@ -289,21 +275,13 @@ fn every_error_of_the_reader_is_met_by_one_of_the_wrong_lines() {
     }
     parse_step("", Some(&POND)).unwrap_err();
     let sources = [
-        ("disk.rs", include_str!("disk.rs")),
-        ("pin.rs", include_str!("pin.rs")),
-        ("read.rs", include_str!("read.rs")),
-        ("setting.rs", include_str!("setting.rs")),
-        ("step.rs", include_str!("step.rs")),
+        ("text/disk.rs", include_str!("disk.rs")),
+        ("text/pin.rs", include_str!("pin.rs")),
+        ("text/read.rs", include_str!("read.rs")),
+        ("text/setting.rs", include_str!("setting.rs")),
+        ("text/step.rs", include_str!("step.rs")),
     ];
-    let makes_one = |line: &str| line.contains(".wrong(") || line.contains(".wrong_here(");
-    let mut missed = Vec::new();
-    for (file, text) in sources {
-        for (line, number) in text.lines().zip(1..).filter(|(line, _)| makes_one(line)) {
-            if !REACHED.with_borrow(|reached| reached.contains(&(file.to_owned(), number))) {
-                missed.push(format!("{file}:{number}: {}", line.trim()));
-            }
-        }
-    }
+    let missed = crate::testing::unreached(&sources, &[".wrong(", ".wrong_here("]);
     assert!(missed.is_empty(), "write a wrong line for each of these:\n{}", missed.join("\n"));
 }
 

@@ -122,7 +122,7 @@ impl<'a> Words<'a> {
     #[track_caller]
     fn wrong_at(&self, at: usize, message: String, mend: String) -> LineError {
         #[cfg(test)]
-        super::tests::reach(std::panic::Location::caller());
+        crate::testing::reach(std::panic::Location::caller());
         LineError { line: 0, column: self.line[..at].chars().count() + 1, message, mend }
     }
 }

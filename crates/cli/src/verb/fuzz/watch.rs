@@ -3,17 +3,18 @@
 use super::Shrink;
 use super::meaning::Meaning;
 use super::resume::State;
+use crate::pipeline::Pipeline;
 use crate::progress::{Progress, per_second};
-use crate::shrinking::{Shrinker, tell_slips};
-use crate::telling::{Telling, exit_of, report};
+use crate::shrinking::{Shrinker, Small, tell_slips};
+use crate::telling::{ReportForm, Telling, about, exit_of, report};
 use crate::{Exit, Screen, Systems, files, store};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use whitewater_hunt::{
-    Failure, FailureLine, FailureRecord, Fingerprint, Finished, Observer, ProgressLine, Record, RunLine,
-    Signature, Spread, Summary, SummaryLine, print_command, upper_bound,
+    Failure, FailureLine, FailureRecord, Finished, Observer, ProgressLine, Record, RunLine, Signature,
+    Spread, Summary, SummaryLine, print_command, upper_bound,
 };
 use whitewater_plan::{generate, seed_text};
 use whitewater_sim::Verdict;
@@ -108,8 +109,13 @@ impl<'a> Watch<'a> {
         }
         let found = self.found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         if !interrupted {
-            for (_, failure) in found.firsts.iter().take(SHRUNK_MAX) {
-                shrink(failure, self.meaning, systems, self.screen);
+            let mut pipeline = Pipeline::from_environment();
+            for (at, (_, failure)) in found.firsts.iter().enumerate() {
+                let small = match at < SHRUNK_MAX {
+                    true => shrink(failure, self.meaning, systems, self.screen),
+                    false => None,
+                };
+                show(pipeline.as_mut(), failure, small.as_ref(), self.screen);
             }
         }
         found.unsaved.map_or(Ok(()), Err)
@@ -183,9 +189,10 @@ pub(super) fn one(seed: u64, meaning: &Meaning, systems: Systems, screen: &Scree
             save(folder, failure, screen)?;
         }
     }
-    telling.print_verdict(screen);
+    telling.print_verdict(ReportForm::Text, &about(), screen);
     if let Some(failure) = &telling.failure {
-        shrink(failure, meaning, systems, screen);
+        let small = shrink(failure, meaning, systems, screen);
+        show(Pipeline::from_environment().as_mut(), failure, small.as_ref(), screen);
     }
     Ok(exit_of(&telling.outcome))
 }
@@ -196,11 +203,21 @@ const SHRUNK_MAX: usize = 3;
 /// How long one is shrunk at most.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Shows a pipeline a failure, as small as it is.
+fn show(pipeline: Option<&mut Pipeline>, failure: &Failure, small: Option<&Small>, screen: &Screen) {
+    let Some(pipeline) = pipeline else { return };
+    match (small, failure.fingerprint()) {
+        (Some(small), _) => pipeline.show(&small.failure, small.fingerprint, &small.about(), screen),
+        (None, Some(fingerprint)) => pipeline.show(failure, fingerprint, &about(), screen),
+        (None, None) => {}
+    }
+}
+
 /// Shrinks a failure, saves what is left, and says how to go on from there. What cannot be shrunk stays as it is.
-fn shrink(failure: &Failure, meaning: &Meaning, systems: Systems, screen: &Screen) {
+fn shrink(failure: &Failure, meaning: &Meaning, systems: Systems, screen: &Screen) -> Option<Small> {
     let differs = failure.outcome.verdict == Verdict::Nondeterministic;
     if meaning.shrink == Shrink::Off || differs || screen.is_closed() {
-        return;
+        return None;
     }
     let folder = meaning.save.clone().unwrap_or_else(store::found);
     let shrinker = Shrinker { time: PATIENCE, jobs: Some(meaning.jobs), folder, systems, screen };
@@ -209,16 +226,18 @@ fn shrink(failure: &Failure, meaning: &Meaning, systems: Systems, screen: &Scree
             screen.message(&Record::Shrunk(small.line()));
             screen.print(&small.summary());
             tell_slips(&small, screen);
+            Some(small)
         }
-        Err(why) => screen.remark(&format!("not shrunk: {why:#}")),
+        Err(why) => {
+            screen.remark(&format!("not shrunk: {why:#}"));
+            None
+        }
     }
 }
 
 /// Writes a failure into a file of its own, whole or not at all.
 fn save(folder: &std::path::Path, failure: &Failure, screen: &Screen) -> anyhow::Result<()> {
-    let signature = Signature::of(&failure.outcome);
-    let fingerprint = signature.map(|signature| Fingerprint::coarse(&failure.plan.system, &signature));
-    let saved = store::saved(failure, fingerprint, None);
+    let saved = store::saved(failure, failure.fingerprint(), None);
     let seed = failure.seed.map_or_else(|| "no-seed".to_owned(), seed_text);
     let file = folder.join(format!("{}-{}-{seed}.json", failure.plan.system, failure.rule()));
     files::write_whole(&file, &saved.to_json())?;

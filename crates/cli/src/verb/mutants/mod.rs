@@ -1,5 +1,6 @@
 //! `mutants`: plants each bug by itself and measures how much search it takes to find it.
 
+mod apart;
 mod bug;
 mod kept;
 mod machine;
@@ -71,6 +72,9 @@ pub(crate) struct Typed {
     /// Compile what takes a build of its own, and search for nothing.
     #[arg(long)]
     build_only: bool,
+    /// Shrink so many failures of each bug, and tell how well their fingerprints tell the bugs apart.
+    #[arg(long, value_name = "N", conflicts_with_all = ["build_only", "resume", "table", "clients_only"])]
+    apart: Option<usize>,
     /// Go on where a search with the same words was interrupted.
     #[arg(long)]
     resume: bool,
@@ -114,6 +118,9 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     }
     let root = rebuild::project_folder();
     let bugs = chosen(typed, bug::all(&root, systems)?)?;
+    if let Some(count) = typed.apart {
+        return apart::run(&bugs, count, typed, &root, systems, screen);
+    }
     let mut kept = Kept::open(typed, &rebuild::target())?;
     let done: Vec<Found> = bugs.iter().filter_map(|bug| kept.get(&bug.id)).collect();
     done.iter().for_each(|found| tell::tell(found, screen));

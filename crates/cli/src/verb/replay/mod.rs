@@ -5,10 +5,12 @@ mod step;
 
 use crate::given::Given;
 use crate::meant::{self, Meant, meant};
-use crate::telling::{Telling, exit_of, system};
+use crate::shrinking::about_saved;
+use crate::telling::{ReportForm, Telling, about, exit_of, system};
 use crate::verb::fuzz::Restricted;
 use crate::{Exit, Screen, Systems, files};
 use anyhow::{Context, bail};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use whitewater_hunt::{Again, Fate, again};
 use whitewater_sim::Verdict;
@@ -39,21 +41,25 @@ pub(crate) struct Typed {
     /// For `git bisect run`: 0 if the failure is gone, 1 if it is the same, 125 for anything else.
     #[arg(long)]
     bisect: bool,
+    /// What the report of a failure looks like.
+    #[arg(long, value_enum, default_value_t, value_name = "FORM", conflicts_with_all = ["around", "step", "bisect"])]
+    report: ReportForm,
     /// Writes what clients asked and were told into this file, as JSON lines for `check-history`.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["around", "step", "bisect"])]
     history: Option<PathBuf>,
 }
 
 impl Typed {
-    /// Whether a bug is planted, by a word or in a file.
-    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
-        let in_folder = |word: &String| {
-            let inside = files::json_files(Path::new(word)).unwrap_or_default();
-            Path::new(word).is_dir() && inside.iter().any(|file| meant::plants_bug(file, systems))
-        };
-        self.restricted.needs_bugs()
-            || meant::plant_bugs(&self.what, systems)
-            || self.what.iter().any(in_folder)
+    /// Whether `git bisect` asks.
+    pub(crate) fn bisects(&self) -> bool {
+        self.bisect
+    }
+
+    /// The bugs that are planted, by a word or in a file.
+    pub(crate) fn bugs(&self, systems: Systems) -> BTreeSet<String> {
+        let named = self.restricted.bug().map(str::to_owned);
+        let words = words(&self.what).unwrap_or_default();
+        meant::bugs_of(&words, systems).into_iter().chain(named).collect()
     }
 }
 
@@ -64,11 +70,7 @@ pub(crate) fn run(
     screen: &Screen,
 ) -> anyhow::Result<Exit> {
     if typed.bisect {
-        // Whatever keeps this commit from telling is no verdict on it.
-        return Ok(bisect(typed, systems, screen).unwrap_or_else(|why| {
-            screen.remark(&format!("cannot tell: {why:#}"));
-            Exit::Untold
-        }));
+        return bisect(typed, systems, screen);
     }
     let words = words(&typed.what)?;
     if words.is_empty() {
@@ -135,7 +137,11 @@ fn replay(
         };
         files::write_whole(file, &history)?;
     }
-    telling.print_verdict(screen);
+    let about = match (&telling.failure, &found.saved, &found.file) {
+        (Some(failure), Some(saved), Some(file)) => about_saved(failure, saved, file),
+        _ => about(),
+    };
+    telling.print_verdict(typed.report, &about, screen);
     if let Some(folder) = &typed.disks {
         write_disks(folder, &telling, systems, screen)?;
     }
@@ -146,7 +152,11 @@ fn replay(
     }
     let system = system(&saved.plan.system, systems)?;
     let again = again(system, saved).map_err(anyhow::Error::msg)?;
-    tell_again(word, &again, screen);
+    match typed.report {
+        ReportForm::Text => tell_again(word, &again, screen),
+        // Standard output is the report and nothing else.
+        ReportForm::Markdown | ReportForm::Json => screen.remark(&format!("{word}: {again}")),
+    }
     Ok(exit_of_fate(&again.fate))
 }
 

@@ -11,8 +11,9 @@ mod written;
 
 pub(crate) use new::kebab;
 
-use crate::{Exit, Screen, Systems, files};
+use crate::{Exit, Screen, Systems, files, meant};
 use anyhow::anyhow;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use whitewater_plan::{Scenario, Variant};
 
@@ -39,8 +40,8 @@ enum Action {
 }
 
 impl Typed {
-    /// Whether a bug is planted in a scenario that is to be run or checked.
-    pub(crate) fn needs_bugs(&self, systems: Systems) -> bool {
+    /// The bugs that are planted in scenarios that are to be run or checked.
+    pub(crate) fn bugs(&self, systems: Systems) -> BTreeSet<String> {
         let names = match &self.action {
             Action::Run(typed) => &typed.names,
             Action::Check(typed) => &typed.names,
@@ -50,14 +51,10 @@ impl Typed {
             | Action::New(_)
             | Action::Words(_)
             | Action::Schema(_)
-            | Action::Index(_) => return false,
+            | Action::Index(_) => return BTreeSet::new(),
         };
-        chosen(names).unwrap_or_default().iter().any(|file| {
-            load(file, systems).is_ok_and(|scenario| {
-                let of_variants = scenario.variants.iter().map(|variant| &variant.options);
-                of_variants.chain([&scenario.options]).any(|options| options.planted().is_some())
-            })
-        })
+        let files = chosen(names).unwrap_or_default();
+        files.iter().flat_map(|file| meant::bugs_in(file, systems)).collect()
     }
 }
 

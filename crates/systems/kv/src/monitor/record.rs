@@ -1,7 +1,7 @@
 //! What clients asked and were told, and whether some order of it explains everything once a run is over.
 
 use crate::command::{Answer, Command, Operation, Reply, Text};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use whitewater_history::{
     Ask, Budget, CounterExample, History, Model, NEVER, Operation as Told, Options, Outcome, Symbol, Verdict,
     certify, check, claimed_order, write,
@@ -35,6 +35,8 @@ struct Seen {
 pub(super) struct Record {
     /// By number of the operation.
     seen: Vec<Option<Seen>>,
+    /// Keys of which somebody was told, or asks for, something that depends on what others have done.
+    observed: BTreeSet<Text>,
     /// When each moment was.
     moments: Vec<Time>,
     /// Reads may return what was there earlier: nothing orders them after what was acknowledged before they began.
@@ -67,6 +69,9 @@ impl Record {
             self.seen.resize(number + 1, None);
         }
         self.seen[number].get_or_insert(seen);
+        if let Operation::CompareAndSet { key, .. } = operation {
+            self.observes(key);
+        }
         if let Some(now) = begins {
             self.begun(op, now);
         }
@@ -86,7 +91,18 @@ impl Record {
         let Some(seen) = self.of(op).filter(|seen| seen.reply.is_none()) else { return };
         (seen.reply, seen.returned) = (Some(reply.clone()), moment);
         seen.place = place.filter(|_| matches!(reply, Reply::Done(_)));
+        let tells = matches!(reply, Reply::Done(Answer::Value(_) | Answer::Differs));
+        let key = tells.then(|| seen.operation.key().clone());
         self.moments.push(now);
+        if let Some(key) = key {
+            self.observes(&key);
+        }
+    }
+
+    fn observes(&mut self, key: &Text) {
+        if !self.observed.contains(key) {
+            self.observed.insert(key.clone());
+        }
     }
 
     fn of(&mut self, op: OpId) -> Option<&mut Seen> {
@@ -150,14 +166,8 @@ impl Record {
     /// # Errors
     /// The operations that none explains.
     pub(super) fn check(&mut self) -> Result<(), Violation> {
-        let mut observed: BTreeMap<&Text, bool> = BTreeMap::new();
-        for seen in self.seen.iter().flatten() {
-            let depends = matches!(seen.reply, Some(Reply::Done(Answer::Value(_) | Answer::Differs)))
-                || matches!(seen.operation, Operation::CompareAndSet { .. });
-            *observed.entry(seen.operation.key()).or_default() |= depends;
-        }
         let (mut undecided, mut certified) = (0, 0);
-        for (&key, _) in observed.iter().filter(|&(_, &depends)| depends) {
+        for key in &self.observed {
             let mut history = self.history(Some(key));
             if self.reads_may_be_old {
                 let old = history.operations.iter_mut().filter(|op| op.ask == Ask::Read);
