@@ -192,7 +192,9 @@ impl Calm {
     fn follow_snapshots(&mut self, witness: &Witness<'_>, rules: &RaftRules) -> Result<(), Violation> {
         let (node, now) = (witness.node, witness.now);
         for sent in self.snapshots.iter_mut().filter(|sent| sent.to == node) {
-            let has_it = rules.log_standing(node).commit >= sent.index;
+            // What is not durable has not been acknowledged.
+            let standing = rules.log_standing(node);
+            let has_it = standing.commit.min(standing.durable_index) >= sent.index;
             sent.taken = if has_it { sent.taken.or(Some(now)) } else { None };
         }
         for &(to, index) in witness.snapshots {
@@ -358,5 +360,11 @@ mod tests {
         assert_eq!(lost.send(1_000, 5), None);
         lost.take(1_010, 4);
         assert_eq!(lost.send(1_500, 5), None, "who has not got it is sent it again");
+        let mut slow = Settling::new();
+        assert_eq!(slow.send(1_000, 5), None);
+        slow.take(1_010, 5);
+        slow.run.step(N2, |n| n.durable_index = 4).unwrap();
+        slow.see(witness(N2, 1_011));
+        assert_eq!(slow.send(1_500, 5), None, "what is not durable is not acknowledged");
     }
 }
