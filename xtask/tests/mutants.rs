@@ -47,9 +47,15 @@ fn stands(id: &str, bytes: &[u8], at: usize) -> bool {
         return after.is_ascii_digit();
     }
     let is_word = !before.is_ascii_alphanumeric() && before != b'_' && !after.is_ascii_alphanumeric();
-    let is_text = |byte: u8| (b' '..=b'~').contains(&byte);
-    is_word && (is_text(before) || is_text(after))
+    // By accident three letters stand beside a fourth in any large program; in a text there are more.
+    let is_text = |byte: &&u8| (b' '..=b'~').contains(*byte);
+    let text = bytes[..at].iter().rev().take_while(is_text).take(TEXT_MIN).count()
+        + bytes[at..].iter().take_while(is_text).take(TEXT_MIN).count();
+    is_word && text >= TEXT_MIN
 }
+
+/// Characters that make a text of what stands around three letters.
+const TEXT_MIN: usize = 8;
 
 #[test]
 fn bugs_stand_in_a_build_with_the_feature_and_in_no_other() {
@@ -63,6 +69,7 @@ fn an_id_is_found_in_a_text_and_by_itself_only() {
     assert_eq!(ids_in(b"there are E04, R06").len(), 2);
     assert_eq!(ids_in(b"\0\0xxseed-e12E04\0").len(), 1);
     assert_eq!(ids_in(b"0xE04F seed-eleven SeedEntry \xff\0R14\0"), [""; 0]);
+    assert_eq!(ids_in(b"\0E08,\0\xe8Z \x03\0/E09>\0"), [""; 0], "machine code");
 }
 
 #[cfg(not(feature = "mutants"))]

@@ -55,7 +55,7 @@ pub fn write(members: &Membership) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`write`] has written.
+/// Reads what [`write()`] has written.
 ///
 /// # Panics
 /// It has not: what was stored and read back with a right checksum is whole.
