@@ -25,6 +25,7 @@ enum Guard {
     Elected,
     LeadWith,
     TakeOver,
+    CutOff,
     Quorum,
     Learn,
 }
@@ -158,7 +159,11 @@ impl Explorer {
                 self.holds(Guard::LeadWith, may_lead_with(before, kept, is_own))
             } else {
                 let is_leaders = written.as_ref().is_some_and(|written| written.starts_with(log));
-                self.holds(Guard::TakeOver, may_take_over(before, kept, last, is_leaders))
+                let removed = server.log.get(kept as usize);
+                let other = written.as_ref().and_then(|written| written.get(kept as usize));
+                let conflicts = removed.zip(other).is_some_and(|(removed, other)| removed != other);
+                let conflicts = self.holds(Guard::CutOff, conflicts);
+                self.holds(Guard::TakeOver, may_take_over(before, kept, last, is_leaders, conflicts))
             };
             let is_known = server.leads || log.iter().all(|entry| entry.1 < state.proposed);
             if !may || !is_known || log.last().is_some_and(|entry| entry.0 > server.term) {
@@ -288,6 +293,7 @@ fn without_any_guard_that_two_terms_can_show_raft_is_broken() {
         (Guard::VoteNewest, "a leader lacks what was committed in an earlier term"),
         (Guard::LeadWith, "two logs have an entry of the same index and term, and other entries before"),
         (Guard::TakeOver, "two logs have an entry of the same index and term, and other entries before"),
+        (Guard::CutOff, "a server has committed something else than another"),
         (Guard::Quorum, "a server has committed something else than another"),
         (Guard::Learn, "a server has committed something else than another"),
     ] {

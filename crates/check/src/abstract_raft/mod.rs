@@ -33,11 +33,19 @@ pub(crate) const fn may_lead_with(before: u64, kept: u64, is_own: bool) -> bool 
 }
 
 /// Whether a server that follows may have a log of `last` entries of which it had `kept` before, out of `before`.
-/// `is_leaders` says whether all of it stands in what the leader of its term has written.
+/// `is_leaders` says whether all of it stands in what the leader of its term has written, `conflicts` whether that leader
+/// has written something else where the first of the entries stood that went.
 ///
-/// Entries go only where others take their place; as those differ at the first, the conflict is real.
-pub(crate) const fn may_take_over(before: u64, kept: u64, last: u64, is_leaders: bool) -> bool {
-    is_leaders && (kept == before || last > kept)
+/// Entries go only where others take their place; as those differ at the first, the conflict is real. Some Rafts cut a log
+/// as soon as they hear that it conflicts, perhaps bit by bit, and are sent the rest later.
+pub(crate) const fn may_take_over(
+    before: u64,
+    kept: u64,
+    last: u64,
+    is_leaders: bool,
+    conflicts: bool,
+) -> bool {
+    if last == kept && kept < before { conflicts } else { is_leaders }
 }
 
 /// Whether a server that does not lead may have committed up to `commit`, if leaders have committed up to `known`.

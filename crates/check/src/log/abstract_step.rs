@@ -7,12 +7,17 @@ use super::books::Books;
 use super::change::LogChange;
 use super::rule::LogRule;
 use crate::abstract_raft::{Position, may_enter, may_lead_with, may_learn, may_take_over, may_vote};
-use crate::chain::ChainLog;
+use crate::chain::{ChainLog, Linked};
 use crate::change::Bits;
 use whitewater_sim::{NodeId, Role, Violation};
 
 /// Terms whose leaders' logs are remembered, and candidacies.
 const MEMORY: usize = 64;
+
+/// Something about elections changed.
+const ELECTION: Bits = Bits(Bits::BOOT.0 | Bits::TERM.0 | Bits::VOTE.0 | Bits::ROLE.0);
+/// The log changed.
+const LOG: Bits = Bits(Bits::LOG_APPENDED.0 | Bits::LOG_TRUNCATED.0);
 
 /// Each step of a server is a step of the abstract Raft, or none.
 #[derive(Clone, Debug, Default)]
@@ -42,20 +47,10 @@ impl LogRule for AbstractStep {
     const NAME: &'static str = "abstract-step";
     const CLAIM: &'static str = "What a server does in a step, an abstract Raft could do: stand, vote, lead, append, take over, commit.";
     const SOURCE: &'static str = "Ongaro's raft.tla; the refinement of etcd's and CCF's trace validation";
-    const WAKES_ON: Bits = Bits(
-        Bits::BOOT.0
-            | Bits::TERM.0
-            | Bits::VOTE.0
-            | Bits::ROLE.0
-            | Bits::LOG_APPENDED.0
-            | Bits::LOG_TRUNCATED.0
-            | Bits::COMMIT.0,
-    );
+    const WAKES_ON: Bits = Bits(ELECTION.0 | LOG.0 | Bits::COMMIT.0);
 
     #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        const ELECTION: Bits = Bits(Bits::BOOT.0 | Bits::TERM.0 | Bits::VOTE.0 | Bits::ROLE.0);
-        const LOG: Bits = Bits(Bits::LOG_APPENDED.0 | Bits::LOG_TRUNCATED.0);
         let mut flaw = None;
         if change.bits.meets(ELECTION) {
             flaw = self.elections(change, books);
@@ -111,7 +106,7 @@ impl AbstractStep {
             self.stood.push((is.term, node, own));
         }
         let voted = is.vote.filter(|&vote| vote != node && (was.vote, was.term) != (Some(vote), is.term));
-        let stable = change.is_whole && !change.bits.meets(Bits::LOG_APPENDED | Bits::LOG_TRUNCATED);
+        let stable = change.is_whole && !change.bits.meets(LOG);
         let candidate = voted.filter(|_| !booted && stable && !is_of_leader(change))?;
         let stood = self.stood.iter().rev().find(|(term, by, _)| (*term, *by) == (is.term, candidate));
         let &(_, _, stood) = stood.filter(|(_, _, stood)| !may_vote(own, *stood))?;
@@ -157,24 +152,24 @@ impl AbstractStep {
             );
             return Some((None, message));
         }
-        if booted || restarted || change.bits.0 & (Bits::LOG_APPENDED.0 | Bits::LOG_TRUNCATED.0) == 0 {
+        if booted || restarted || !change.bits.meets(LOG) {
             return None;
         }
         let last = log.last_index();
         let written = self.leaders.iter().rev().find(|written| written.term == is.term);
-        // Of a term whose leader was never seen nothing is known.
-        let known = written.map(|written| (written, written.chain_at(last, books)));
-        let is_leaders = match known {
-            None => true,
-            Some((written, None)) => written.is_open || last <= written.log.last_index(),
-            Some((_, Some(chain))) => chain == log.last().chain,
-        };
-        if may_take_over(before, kept, last, is_leaders) {
+        // Of a term whose leader was never seen nothing is known, not even that it conflicts with anything.
+        let is_leaders = written.is_none_or(|written| written.may_have(last, log.last(), books));
+        let removed = books.node(node).removed;
+        let differs =
+            |written: &Written| removed.is_some_and(|entry| written.differs(kept + 1, entry, books));
+        if may_take_over(before, kept, last, is_leaders, written.is_some_and(differs)) {
             return None;
         }
-        let message = if is_leaders {
+        let message = if last == kept {
             format!(
-                "{node} has {last} of the {before} entries it had, and no others took the place of the rest"
+                "{node} has {last} of the {before} entries it had, and the leader of term {} has no others in place of the \
+                 rest",
+                is.term
             )
         } else {
             format!(
@@ -248,6 +243,21 @@ impl Written {
             if index < self.log.base() { books.gold.at(index).map(|linked| linked.chain) } else { None }
         })
     }
+
+    /// Whether something was written at an index of which nobody knows what it is, or may have been.
+    fn is_unknown(&self, index: u64) -> bool {
+        self.is_open || index <= self.log.last_index()
+    }
+
+    /// Whether this entry was written at an index, as far as anybody knows.
+    fn may_have(&self, index: u64, entry: Linked, books: &Books) -> bool {
+        self.chain_at(index, books).map_or_else(|| self.is_unknown(index), |chain| chain == entry.chain)
+    }
+
+    /// Whether another entry than this was written at an index, as far as anybody knows.
+    fn differs(&self, index: u64, entry: Linked, books: &Books) -> bool {
+        self.chain_at(index, books).map_or_else(|| self.is_unknown(index), |chain| chain != entry.chain)
+    }
 }
 
 #[cfg(test)]
@@ -273,6 +283,15 @@ pub(super) mod tests {
         })
     }
 
+    /// n3 stands and leads term 2 with these entries behind what it had.
+    fn takes_over(run: &mut Run, terms: &[u64]) -> Going {
+        run.step(N3, |n| n.enter(2, Role::Candidate))?;
+        run.step(N3, |n| {
+            n.role = Role::Leader;
+            n.append(terms);
+        })
+    }
+
     /// A follower lets go of an entry that nobody replaces.
     pub(in crate::log) fn violating(run: &mut Run) -> Going {
         led(run)?;
@@ -284,11 +303,7 @@ pub(super) mod tests {
         assert_eq!(broken(violating), Some(AbstractStep::NAME));
         let replaced = broken(|run| {
             led(run)?;
-            run.step(N3, |n| n.enter(2, Role::Candidate))?;
-            run.step(N3, |n| {
-                n.role = Role::Leader;
-                n.append(&[2]);
-            })?;
+            takes_over(run, &[2])?;
             run.step(N2, |n| {
                 n.enter(2, Role::Follower);
                 n.cut(0);
@@ -306,12 +321,43 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn what_conflicts_may_go_before_what_takes_its_place_is_there() {
+        let cuts = |written: &[u64], kept: u64| {
+            broken(|run| {
+                led(run)?;
+                takes_over(run, written)?;
+                run.step(N2, |n| n.enter(2, Role::Follower))?;
+                run.step(N2, |n| n.cut(kept))
+            })
+        };
+        assert_eq!(cuts(&[2, 2], 0), None);
+        assert_eq!(cuts(&[2], 0), None);
+        assert_eq!(cuts(&[2, 2], 1), None, "bit by bit");
+        assert_eq!(cuts(&[2], 1), Some(AbstractStep::NAME), "the leader has nothing there");
+        assert_eq!(cuts(&[], 0), Some(AbstractStep::NAME), "the leader has nothing at all");
+        let shorter = broken(|run| {
+            led(run)?;
+            run.step(N3, |n| {
+                n.enter(1, Role::Follower);
+                n.append(&[1]);
+            })?;
+            takes_over(run, &[])?;
+            run.step(N2, |n| n.enter(2, Role::Follower))?;
+            run.step(N2, |n| n.cut(1))
+        });
+        assert_eq!(
+            shorter,
+            Some(AbstractStep::NAME),
+            "the leader's log is shorter, and conflicts with nothing"
+        );
+    }
+
+    #[test]
     fn a_log_that_the_leader_of_the_term_never_wrote_is_found() {
         let taking = |term: u64| {
             broken(|run| {
                 led(run)?;
-                run.step(N3, |n| n.enter(2, Role::Candidate))?;
-                run.step(N3, |n| n.role = Role::Leader)?;
+                takes_over(run, &[])?;
                 run.rules.blind("leader-longest").unwrap();
                 run.step(N2, |n| {
                     n.enter(term, Role::Follower);
@@ -333,11 +379,7 @@ pub(super) mod tests {
         let comes_up = |hidden: u64| {
             broken(|run| {
                 led(run)?;
-                run.step(N3, |n| n.enter(2, Role::Candidate))?;
-                run.step(N3, |n| {
-                    n.role = Role::Leader;
-                    n.append(&[2]);
-                })?;
+                takes_over(run, &[2])?;
                 run.step(N2, |n| n.enter(2, Role::Follower))?;
                 run.rules.blind("leader-longest").unwrap();
                 // n1 had written it in term 1; it was stored behind a snapshot, and shows now.

@@ -34,7 +34,8 @@ impl LogRule for CommittedKept {
         let index = change.kept + 1;
         // A leader of an earlier term than that of the commit may still overwrite it where nobody counted it.
         let committed = books.gold.committed_before(change.is.term.saturating_add(1));
-        if index <= committed && books.gold.at(index) == Some(books.node(node).removed) {
+        let removed = books.node(node).removed;
+        if index <= committed && removed.is_some() && books.gold.at(index) == removed {
             let message = format!("{node} cuts off entry {index}, which is committed");
             return Self::broken(node, None, message);
         }

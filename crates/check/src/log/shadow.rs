@@ -12,8 +12,8 @@ pub(crate) struct Shadow {
     pub(crate) standing: LogStanding,
     /// The log; of a crashed node the part that was durable.
     pub(crate) log: ChainLog,
-    /// The first entry that was cut off when the log was last cut.
-    pub(crate) removed: Linked,
+    /// The first entry that was cut off when the log last changed, if any was and it is known.
+    pub(crate) removed: Option<Linked>,
     /// Match indexes of a leader by position of the peer.
     pub(crate) matches: [u64; SERVERS_MAX],
     pub(crate) is_up: bool,
@@ -35,7 +35,7 @@ impl Default for Shadow {
         Shadow {
             standing: LogStanding::default(),
             log: ChainLog::new(),
-            removed: Linked::default(),
+            removed: None,
             matches: [0; SERVERS_MAX],
             is_up: false,
             membership: Membership::default(),
@@ -107,9 +107,7 @@ impl Shadow {
             // A snapshot took the place of the log, or the node has lost what was committed.
             kept = floor;
         }
-        if let Some(removed) = self.log.at(kept + 1) {
-            self.removed = removed;
-        }
+        self.removed = self.log.at(kept + 1);
         if !whole {
             self.log.restart(floor, linked_at(view, floor));
         } else if kept < last {
