@@ -19,6 +19,11 @@ fn lease_read_after_transfer() {
 }
 
 #[test]
+fn request_again_after_a_restart() {
+    whitewater::scenario_in(&NORAFT, "scenarios/request-again-after-a-restart.json");
+}
+
+#[test]
 fn the_release_that_compares_lengths_loses_a_committed_entry_within_a_moment() {
     let report = whitewater::hunt_in(&NORAFT_04).jobs(1).deliveries(5_000_000).run().unwrap_err();
     assert!(report.contains("leader-completeness") || report.contains("committed"), "{report}");

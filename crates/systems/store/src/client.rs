@@ -60,6 +60,8 @@ pub struct Client {
     attempt: u64,
     /// Who probably leads.
     believed: NodeId,
+    /// The life every server is in, as far as known.
+    lives: Vec<u32>,
 }
 
 impl Client {
@@ -76,6 +78,7 @@ impl Client {
             number: 0,
             attempt: 0,
             believed: NodeId::server(first as usize),
+            lives: vec![0; boot.servers],
         }
     }
 
@@ -96,6 +99,9 @@ impl Client {
             Input::Timeout(_) => self.time_is_up(fx),
             Input::Deliver { message: StoreMessage::Response { attempt, outcome }, .. } => {
                 self.answered(attempt, outcome, fx);
+            }
+            Input::Deliver { from, message: StoreMessage::Broken { life, now } } => {
+                self.broken(from, life, now, fx);
             }
             // Servers send clients nothing else, and a client keeps nothing on its disk.
             Input::Deliver { .. } | Input::Synced(_) | Input::SyncFailed(_) => {}
@@ -145,7 +151,8 @@ impl Client {
         current.target = target;
         current.pausing = false;
         self.attempt += 1;
-        fx.send(target, StoreMessage::Request { attempt: self.attempt, body: current.body.clone() });
+        let life = self.lives[target.position()];
+        fx.send(target, StoreMessage::Request { life, attempt: self.attempt, body: current.body.clone() });
         fx.set_timer(StoreTimer::Attempt, self.election_timeout, self.election_timeout.times(2));
     }
 
@@ -180,6 +187,20 @@ impl Client {
                     self.election_timeout.part(2),
                 );
             }
+        }
+    }
+
+    /// The server was started again. In its life before it may have taken the request on.
+    fn broken<C: Core>(&mut self, from: NodeId, life: u32, now: u32, fx: &mut Hands<'_, C>) {
+        let known = &mut self.lives[from.position()];
+        if life != *known {
+            return;
+        }
+        *known = now;
+        let Some(current) = &mut self.current else { return };
+        if current.target == from && !current.pausing {
+            current.doubtful = true;
+            self.attempt(from, fx);
         }
     }
 

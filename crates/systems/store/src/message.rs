@@ -14,6 +14,8 @@ pub enum StoreMessage<M> {
     Core(M),
     /// A client asks for an operation.
     Request {
+        /// The life of the server that it is sent to.
+        life: u32,
         /// Number of the attempt, counted over all requests of the client.
         attempt: u64,
         /// The operation, as an entry of the log.
@@ -30,6 +32,13 @@ pub enum StoreMessage<M> {
     Arrived {
         /// The index it reaches to.
         index: u64,
+    },
+    /// What was sent to that life of the server came to nobody: it has been started again since.
+    Broken {
+        /// The life that is over.
+        life: u32,
+        /// The one it is in.
+        now: u32,
     },
 }
 
@@ -50,7 +59,7 @@ const OWN_KINDS: u8 = 128;
 
 impl<M> StoreMessage<M> {
     /// The kinds that are not the core's.
-    pub const KINDS: [&'static str; 3] = ["Request", "Response", "Arrived"];
+    pub const KINDS: [&'static str; 4] = ["Request", "Response", "Arrived", "Broken"];
 }
 
 impl<M: Outlined> Message for StoreMessage<M> {
@@ -61,6 +70,7 @@ impl<M: Outlined> Message for StoreMessage<M> {
             StoreMessage::Request { .. } => 0,
             StoreMessage::Response { .. } => 1,
             StoreMessage::Arrived { .. } => 2,
+            StoreMessage::Broken { .. } => 3,
         };
         Kind { code: OWN_KINDS + place, name: Self::KINDS[usize::from(place)] }
     }
@@ -71,6 +81,7 @@ impl<M: Outlined> Message for StoreMessage<M> {
             StoreMessage::Core(message) => outline::key_of(message),
             StoreMessage::Request { attempt, .. } | StoreMessage::Response { attempt, .. } => *attempt,
             StoreMessage::Arrived { index } => *index,
+            StoreMessage::Broken { life, .. } => u64::from(*life),
         }
     }
 
@@ -83,7 +94,7 @@ impl<M: Outlined> Message for StoreMessage<M> {
         match self {
             StoreMessage::Core(message) => outline::size_bytes(message),
             StoreMessage::Request { body, .. } => 16 + body.len() as u32,
-            StoreMessage::Response { .. } | StoreMessage::Arrived { .. } => 32,
+            StoreMessage::Response { .. } | StoreMessage::Arrived { .. } | StoreMessage::Broken { .. } => 32,
         }
     }
 
@@ -97,7 +108,8 @@ impl<M: Outlined> Digest for StoreMessage<M> {
     fn digest(&self, digester: &mut Digester) {
         match self {
             StoreMessage::Core(message) => outline::digest(message, digester),
-            StoreMessage::Request { attempt, body } => {
+            StoreMessage::Request { life, attempt, body } => {
+                digester.word(u64::from(*life));
                 digester.word(*attempt);
                 digester.word(word_of(body));
             }
@@ -106,6 +118,7 @@ impl<M: Outlined> Digest for StoreMessage<M> {
                 outcome.digest(digester);
             }
             StoreMessage::Arrived { index } => digester.word(*index),
+            StoreMessage::Broken { life, now } => digester.word(u64::from(*life) << 32 | u64::from(*now)),
         }
     }
 }
@@ -125,9 +138,10 @@ impl<M: Outlined> fmt::Display for StoreMessage<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreMessage::Core(message) => outline::fmt(message, f),
-            StoreMessage::Request { attempt, body } => write!(f, "Request #{attempt} {}", Content(body)),
+            StoreMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Content(body)),
             StoreMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
             StoreMessage::Arrived { index } => write!(f, "Arrived Snapshot:{index}"),
+            StoreMessage::Broken { .. } => f.write_str("Broken"),
         }
     }
 }

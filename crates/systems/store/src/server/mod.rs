@@ -17,6 +17,7 @@ use crate::membership;
 use crate::message::StoreMessage;
 use crate::node::{Hands, StoreNode};
 use crate::options::Settings;
+use crate::outline::Outlined;
 use crate::owing::Owing;
 use crate::spine::Spine;
 use crate::timer::StoreTimer;
@@ -278,7 +279,6 @@ impl<C: Core> Server<C> {
         }
         match message {
             StoreMessage::Core(message) => {
-                use crate::outline::Outlined;
                 if let Some((_, index, _)) = message.outline().snapshot {
                     fx.send(from, StoreMessage::Arrived { index });
                 }
@@ -288,12 +288,14 @@ impl<C: Core> Server<C> {
                     self.last_refusal = Some(Refusal { from, why });
                 }
             }
-            StoreMessage::Request { attempt, body } => self.requested(from, attempt, body, fx),
+            StoreMessage::Request { life, attempt, body } => self.requested(from, life, attempt, body, fx),
             StoreMessage::Arrived { .. } => {
                 fx.cancel_timer(StoreTimer::Snapshot(from));
                 self.core.obey(Order::SnapshotSent { to: from, arrived: true });
             }
-            StoreMessage::Response { .. } => unreachable!("servers make no requests"),
+            StoreMessage::Response { .. } | StoreMessage::Broken { .. } => {
+                unreachable!("servers make no requests")
+            }
         }
     }
 

@@ -13,7 +13,19 @@ use whitewater_sim::{NodeId, OpId, Role};
 
 impl<C: Core> Server<C> {
     /// A client asks for an operation.
-    pub(super) fn requested(&mut self, client: NodeId, attempt: u64, body: Arc<[u8]>, fx: &mut Hands<'_, C>) {
+    pub(super) fn requested(
+        &mut self,
+        client: NodeId,
+        life: u32,
+        attempt: u64,
+        body: Arc<[u8]>,
+        fx: &mut Hands<'_, C>,
+    ) {
+        // An attempt that the network brings once more is known as such only in the life that it came to first.
+        if life != self.life() {
+            fx.send(client, StoreMessage::Broken { life, now: self.life() });
+            return;
+        }
         let Some(request) = self.owing.new_attempt(client, attempt, &body) else { return };
         let Shown { role, leader, .. } = self.core.shown();
         let leads = role == Role::Leader;
