@@ -103,15 +103,13 @@ fn copy(from: &Path, to: &Path) {
 /// The program of the sources as they stand in a folder.
 fn program(sources: &Path, target: &Path) -> PathBuf {
     let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--profile", "fuzz", "-p", "xtask", "--features", "mutants"])
+        .args(["build", "--quiet", "--profile", "planted", "-p", "xtask", "--features", "mutants"])
         .arg("--target-dir")
         .arg(target)
         .current_dir(sources)
-        .envs([("CARGO_PROFILE_FUZZ_LTO", "off"), ("CARGO_PROFILE_FUZZ_CODEGEN_UNITS", "16")])
-        .env("CARGO_PROFILE_FUZZ_DEBUG", "0")
         .status();
     assert!(status.expect("cargo can be started").success(), "the changed sources do not compile");
-    target.join("fuzz/xtask").with_extension(std::env::consts::EXE_EXTENSION)
+    target.join("planted/xtask").with_extension(std::env::consts::EXE_EXTENSION)
 }
 
 fn output(program: &Path, words: &[&str]) -> String {

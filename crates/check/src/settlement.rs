@@ -286,7 +286,7 @@ mod tests {
     }
 
     /// What is missing where `n3` is cut off.
-    pub(crate) fn missing(settlement: &Settlement, run: &Run, service: &Service) -> Option<&'static str> {
+    fn missing(settlement: &Settlement, run: &Run, service: &Service) -> Option<&'static str> {
         let connected = |a, b| a != N3 && b != N3;
         match settlement.missing(&run.rules, [N1, N2, N3].into_iter(), connected, service) {
             Progress::Done => None,

@@ -64,8 +64,8 @@ fn bone(trace: &Trace, event: &TraceEvent) -> Option<String> {
     match (event.kind, event.subject) {
         (EventKind::Recv, Some(subject)) => {
             let sender = role(trace.event(event.cause).and_then(|sent| sent.role));
-            let before = trace.events.iter().take_while(|earlier| earlier.id < event.id);
-            let comes_again = before.into_iter().any(|e| e.kind == EventKind::Recv && e.cause == event.cause);
+            let mut before = trace.events.iter().take_while(|earlier| earlier.id < event.id);
+            let comes_again = before.any(|e| e.kind == EventKind::Recv && e.cause == event.cause);
             let again = if comes_again { " again" } else { "" };
             // A leader counts and commits with whatever comes next; who follows does what it is told.
             let what = match event.role {

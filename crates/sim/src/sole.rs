@@ -52,6 +52,10 @@ impl<N: Node, M: Monitor<N>> Monitor<N> for Sole<'_, M> {
         self.monitor.owed(now, cluster)
     }
 
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        self.monitor.missed(now, violation)
+    }
+
     fn interval(&self) -> Span {
         self.monitor.interval()
     }

@@ -368,8 +368,8 @@ impl RaftRules {
             | Bits::MEMBERSHIP.when(!memberships.is_empty())
             | Bits::REFUSED.when(refused);
         let repeats = |peer: &usize| {
-            let next = view.next_index(NodeId::server(*peer));
-            matched & 1 << peer != 0 && next.is_some_and(|next| next <= shadow.matches[*peer])
+            matched & 1 << peer != 0
+                && view.next_index(NodeId::server(*peer)).is_some_and(|next| next <= shadow.matches[*peer])
         };
         let repeating = (0..self.servers).filter(repeats).fold(0, |set, peer| set | 1 << peer);
         let asks = Bits::VOTE | Bits::ROLE | Bits::LOG_APPENDED | Bits::LOG_TRUNCATED;

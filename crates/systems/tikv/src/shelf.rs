@@ -56,13 +56,14 @@ pub(crate) fn members_in(conf: &ConfState) -> Membership {
 }
 
 fn conf_of(members: &Membership) -> ConfState {
-    let mut conf = ConfState::default();
-    conf.voters = numbers_in(members.voters);
-    conf.voters_outgoing = numbers_in(members.outgoing);
-    conf.learners = numbers_in(members.learners);
-    conf.learners_next = numbers_in(members.learners_next);
-    conf.auto_leave = members.auto_leave;
-    conf
+    ConfState {
+        voters: numbers_in(members.voters),
+        voters_outgoing: numbers_in(members.outgoing),
+        learners: numbers_in(members.learners),
+        learners_next: numbers_in(members.learners_next),
+        auto_leave: members.auto_leave,
+        ..ConfState::default()
+    }
 }
 
 /// A change of the members, as the core takes it.
@@ -83,10 +84,12 @@ pub(crate) fn change_of(steps: &[Step]) -> ConfChangeV2 {
 
 /// The change in an entry, if there is one.
 pub(crate) fn change_in(entry: &core::Entry) -> Option<ConfChangeV2> {
+    if entry.kind != CHANGE {
+        return None;
+    }
     let mut change = ConfChangeV2::default();
-    let read = change.merge_from_bytes(if entry.kind == CHANGE { &entry.payload } else { &[] });
-    read.expect("an entry of the log is whole");
-    (entry.kind == CHANGE).then_some(change)
+    change.merge_from_bytes(&entry.payload).expect("an entry of the log is whole");
+    Some(change)
 }
 
 /// What a change makes of each server.

@@ -18,7 +18,7 @@ impl Server {
                 self.carry_out(ready, fx);
             }
         }
-        if self.writing == Writing::Disk && !self.has_threads() && !self.halted {
+        if self.writing == Writing::Disk && !self.halted {
             self.go_on_without_disk(fx);
         }
         if self.is_writing() && !self.halted {
