@@ -49,6 +49,7 @@ const CIRCLES: &[(&str, &str, &str)] = &[
     ("kv", "client", "node"),
     ("kv", "server", "node"),
     ("store", "client", "node"),
+    ("store", "dead", "node"),
     ("store", "server", "node"),
     // How things are written as etcd writes them stands in one file, and each thing says that it is written so.
     ("raft", "entry", "describe"),

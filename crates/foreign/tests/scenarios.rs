@@ -14,6 +14,11 @@ fn vote_for_who_leads_already() {
 }
 
 #[test]
+fn lease_read_after_transfer() {
+    whitewater::scenario_in(&TIKV, "scenarios/lease-read-after-transfer.json");
+}
+
+#[test]
 fn the_release_that_compares_lengths_loses_a_committed_entry_within_a_moment() {
     let report = whitewater::hunt_in(&NORAFT_04).jobs(1).deliveries(5_000_000).run().unwrap_err();
     assert!(report.contains("leader-completeness") || report.contains("committed"), "{report}");

@@ -99,6 +99,10 @@ impl AbstractStep {
         }
         let log = &books.node(node).log;
         let own = (log.last().term, log.last_index());
+        if booted {
+            // What it forgot in a crash it may do once more, with another log.
+            self.stood.retain(|&(term, by, _)| by != node || term <= is.term);
+        }
         let begins = stands && change.is_whole && (is.term > was.term || was.role != Role::Candidate);
         if begins && is.role == Role::Candidate {
             if self.stood.len() == MEMORY {
@@ -393,6 +397,33 @@ pub(super) mod tests {
             })
         });
         assert_eq!(longer, Some(AbstractStep::NAME));
+    }
+
+    #[test]
+    fn a_candidacy_that_a_crash_took_away_may_come_again_with_another_log() {
+        let votes = |crashes: bool| {
+            broken(|run| {
+                led(run)?;
+                run.step(N3, |n| n.enter(1, Role::Follower))?;
+                run.step(N3, |n| {
+                    n.enter(2, Role::Candidate);
+                    n.durable_term = 1;
+                })?;
+                if crashes {
+                    run.crash(N3);
+                    run.boot(N3, |n| n.enter(1, Role::Follower))?;
+                }
+                run.step(N3, |n| n.append(&[1, 1]))?;
+                // It passes through term 2 within one step.
+                run.step(N3, |n| n.enter(3, Role::Candidate))?;
+                run.say(N2, Spoken::Grant { to: N3, term: 2 }, |n| {
+                    n.enter(2, Role::Follower);
+                    n.choose(N3);
+                })
+            })
+        };
+        assert_eq!(votes(true), None);
+        assert_eq!(votes(false), Some(AbstractStep::NAME));
     }
 
     #[test]

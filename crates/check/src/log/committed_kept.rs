@@ -32,7 +32,9 @@ impl LogRule for CommittedKept {
             return Self::broken(node, None, message);
         }
         let index = change.kept + 1;
-        if index <= change.committed_known && books.gold.at(index) == Some(books.node(node).removed) {
+        // A leader of an earlier term than that of the commit may still overwrite it where nobody counted it.
+        let committed = books.gold.committed_before(change.is.term.saturating_add(1));
+        if index <= committed && books.gold.at(index) == Some(books.node(node).removed) {
             let message = format!("{node} cuts off entry {index}, which is committed");
             return Self::broken(node, None, message);
         }
@@ -105,6 +107,26 @@ pub(super) mod tests {
             run.boot(N2, |_| {})
         });
         assert_eq!((cut, crash), (Some(CommittedKept::NAME), None));
+    }
+
+    #[test]
+    fn a_leader_of_an_earlier_term_than_that_of_the_commit_may_still_overwrite_it() {
+        let cut_in = |term: u64| {
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(3, Role::Follower);
+                    n.append(&[1, 1]);
+                    n.commit = 2;
+                })?;
+                // It had been cut off from the others since term 1, and hears of the leader of this term now.
+                run.step(N2, |n| {
+                    n.enter(term, Role::Follower);
+                    n.append(&[1, 1]);
+                })?;
+                run.step(N2, |n| n.cut(1))
+            })
+        };
+        assert_eq!((cut_in(2), cut_in(3)), (None, Some(CommittedKept::NAME)));
     }
 
     #[test]

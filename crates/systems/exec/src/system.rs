@@ -107,7 +107,7 @@ struct Watch {
 
 impl Watch {
     fn new(_: &Script) -> Watch {
-        Watch { clients: Clients::new(), led: std::collections::BTreeMap::new() }
+        Watch { clients: Clients::new(false), led: std::collections::BTreeMap::new() }
     }
 }
 

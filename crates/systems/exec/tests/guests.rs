@@ -47,6 +47,12 @@ fn a_guest_that_dies_or_babbles_has_a_verdict_of_its_own() {
 }
 
 #[test]
+fn a_guest_that_hangs_has_a_verdict_of_its_own() {
+    let outcome = run("exec sleep 30");
+    assert_eq!(outcome.verdict.rule(), "guest-answers", "{}", outcome.verdict);
+}
+
+#[test]
 fn an_answer_that_nobody_wrote_is_found_out() {
     let outcome = run(r#"echo '{"effects":[{"reply":{"op":0,"result":"ok","value":"made up"}}]}'"#);
     assert_eq!(outcome.verdict.rule(), "no-phantom-value");

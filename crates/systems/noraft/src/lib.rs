@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use version::{Act, Kept, Version, v04, v07};
-use whitewater_check::{RefusalReason, Spoken};
+use whitewater_check::RefusalReason;
 use whitewater_sim::{NodeId, OptionSpec, Role, Values};
-use whitewater_store::core::{HardState, Seat, Snapshot};
-use whitewater_store::options;
-use whitewater_store::{Change, Core, Entry, Log, REQUEST, Store, Todo, number_of, server_of};
-pub use wire::{Config, Position, Wire};
+use whitewater_store::core::{HardState, Order, Seat, Shown, Snapshot};
+use whitewater_store::{
+    Core, Entry, Log, REQUEST, Store, Todo, membership, number_of, numbers_in, options, server_of,
+};
+pub use wire::{Position, Wire};
 
 /// The release 0.4.0, which compares nothing but the length of logs when it votes.
 pub static NORAFT_04: Store<Noraft<0>> = Store::new();
@@ -63,9 +64,11 @@ pub struct Noraft<const CLUSTER: usize> {
     /// Where the entries began that were sent to each peer since the last tick: its link is busy with them.
     sent: BTreeMap<u64, u64>,
     /// A snapshot that has come and is to be installed.
-    incoming: Option<(Position, Config, Arc<[u8]>)>,
+    incoming: Option<(Position, Arc<[u8]>)>,
     /// The one that is being stored.
-    installing: Option<(Position, Config)>,
+    installing: Option<Position>,
+    /// Snapshots stored so far.
+    installs: u64,
     /// Index of the last committed entry that was handed on.
     handed: u64,
 }
@@ -90,23 +93,25 @@ impl<const CLUSTER: usize> Noraft<CLUSTER> {
     }
 
     fn snapshot_for(&self, to: u64) -> Option<(NodeId, Wire)> {
-        let kept = self.log.snapshot_to_send()?;
+        let to = server_of(to)?;
+        let kept = self.log.snapshot_to_send(1, to)?;
         let at = Position { term: kept.term, index: kept.index };
-        let (config, data) = (Config::read(&kept.metadata), kept.data.clone());
-        Some((server_of(to)?, Wire::Snapshot { term: self.node.term(), at, config, data }))
+        Some((to, Wire::Snapshot { term: self.node.term(), at, data: kept.data.clone() }))
     }
 
     fn install(&mut self, todo: &mut Todo<Wire>) {
-        let Some((at, config, data)) = self.incoming.take() else { return };
-        if at.index <= self.commit() || self.node.role() == Role::Leader {
+        let Some((at, data)) = self.incoming.take() else { return };
+        if at.index <= self.handed || self.node.role() == Role::Leader {
             return;
         }
-        if self.node.at(at.index).is_some_and(|(term, _)| term == at.term) {
+        if self.node.term_at(at.index) == Some(at.term) {
             todo.entries.extend(self.log.entries(at.index + 1, self.node.last_index() + 1).cloned());
         }
-        let metadata = config.write().into();
+        let metadata = membership::write(&self.seat.members).into();
         todo.snapshot = Some(Snapshot { index: at.index, term: at.term, metadata, data });
-        self.installing = Some((at, config));
+        self.installs += 1;
+        todo.number = self.installs;
+        self.installing = Some(at);
         self.handed = at.index;
     }
 
@@ -121,18 +126,14 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     type Message = Wire;
     const NAME: &'static str = NAMES[CLUSTER];
     const ABOUT: &'static str = ABOUT[CLUSTER];
-    const KINDS: &'static [&'static str] = Wire::KINDS;
     const NEEDS_NO_CLOCK: bool = true;
+    // Whoever it chose may lead; it does not tell a leader from a candidate.
+    const NAMES_LEADER: bool = false;
     const OPTIONS: &'static [OptionSpec] = if CLUSTER == 2 { OPTIONS } else { OPTIONS.split_at(7).0 };
 
     fn start(seat: &Seat, log: Log) -> Self {
-        let (base, config) = match log.snapshot() {
-            Some(kept) => (Position { term: kept.term, index: kept.index }, Config::read(&kept.metadata)),
-            None => {
-                let voters = seat.founders.iter().map(|node| number_of(*node)).collect();
-                (Position::default(), Config { voters, ..Config::default() })
-            }
-        };
+        let at = |kept: &Snapshot| Position { term: kept.term, index: kept.index };
+        let base = log.snapshot().map(at).unwrap_or_default();
         let state = log.hard_state();
         let kept = Kept {
             id: number_of(seat.id),
@@ -140,10 +141,10 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
             term: state.term,
             vote: Some(state.vote).filter(|&vote| vote != 0),
             base,
-            config,
+            voters: numbers_in(seat.members.voters),
             entries: log.entries(base.index + 1, log.last() + 1).cloned().collect(),
         };
-        let version = || seat.settings.options.text_at(Self::OPTIONS, "version", seat.id);
+        let version = || seat.settings.own_at("version", seat.id);
         let node = if CLUSTER == 0 || CLUSTER == 2 && version() == "0.4" {
             v04::start(&kept)
         } else {
@@ -159,6 +160,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
             sent: BTreeMap::new(),
             incoming: None,
             installing: None,
+            installs: 0,
             handed: base.index,
         }
     }
@@ -181,7 +183,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
 
     fn receive(&mut self, from: NodeId, message: Wire) -> Result<(), RefusalReason> {
         match message {
-            Wire::Snapshot { at, config, data, .. } => self.incoming = Some((at, config, data)),
+            Wire::Snapshot { at, data, .. } => self.incoming = Some((at, data)),
             message => {
                 if let Wire::AppendCall { entries, .. } = &message {
                     let content = |entry: &Entry| (entry.index, entry.payload.clone());
@@ -195,10 +197,12 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
         Ok(())
     }
 
-    fn campaign(&mut self) {
-        if self.node.role() != Role::Leader {
+    fn obey(&mut self, order: Order<'_>) -> bool {
+        let stands = order == Order::Campaign && self.node.role() != Role::Leader;
+        if stands {
             self.node.time_out();
         }
+        stands
     }
 
     fn propose(&mut self, data: Arc<[u8]>) -> bool {
@@ -207,19 +211,9 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
         index.is_some()
     }
 
-    fn change(&mut self, change: &Change) -> bool {
-        let ids = |nodes: &[NodeId]| nodes.iter().copied().map(number_of).collect::<Vec<_>>();
-        match change {
-            Change::Add(nodes) => self.node.change(&ids(nodes), &[], &[]),
-            Change::Learn(nodes) => self.node.change(&[], &[], &ids(nodes)),
-            Change::Remove(nodes) => self.node.change(&[], &ids(nodes), &[]),
-            Change::Replace(old, new) => self.node.change(&ids(new), &ids(old), &[]),
-        }
-    }
-
     fn compacted(&mut self, index: u64) {
-        if let Some((term, config)) = self.node.at(index) {
-            self.node.installed(Position { term, index }, &config);
+        if let Some(term) = self.node.term_at(index) {
+            self.node.installed(Position { term, index });
         }
     }
 
@@ -266,9 +260,9 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
         self.contents.clear();
     }
 
-    fn stored(&mut self, _todos: u64) {
-        if let Some((at, config)) = self.installing.take() {
-            self.node.installed(at, &config);
+    fn stored(&mut self, _number: u64) {
+        if let Some(at) = self.installing.take() {
+            self.node.installed(at);
         }
     }
 
@@ -276,7 +270,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
         let settings = &self.seat.settings;
         let range = match self.node.role() {
             Role::Leader => settings.heartbeat_ticks..settings.heartbeat_ticks + 1,
-            _ => settings.election_ticks..2 * settings.election_ticks,
+            _ => settings.election_range(),
         };
         std::mem::take(&mut self.wants_timeout).then_some(range)
     }
@@ -285,56 +279,21 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
         self.due = Some(ticks);
     }
 
-    fn term(&self) -> u64 {
-        self.node.term()
-    }
-
-    fn vote(&self) -> Option<NodeId> {
-        self.node.vote().and_then(server_of)
-    }
-
-    fn role(&self) -> Role {
-        self.node.role()
-    }
-
-    fn leader(&self) -> Option<NodeId> {
-        // Whoever it chose may lead; it does not tell a leader from a candidate.
-        self.node.vote().and_then(server_of).filter(|_| self.node.role() != Role::Candidate)
-    }
-
-    fn names_leader(&self) -> bool {
-        false
-    }
-
-    fn last_index(&self) -> u64 {
-        self.node.last_index()
-    }
-
-    fn commit(&self) -> u64 {
-        // The crate counts what is in memory, where it leads alone, and 0.4 does not count what is in a snapshot. Its users may
-        // count only what is durable.
-        self.handed
+    fn shown(&self) -> Shown {
+        let (role, vote) = (self.node.role(), self.node.vote().and_then(server_of));
+        Shown {
+            term: self.node.term(),
+            vote,
+            role,
+            leader: vote.filter(|_| role != Role::Candidate),
+            last_index: self.node.last_index(),
+            // The crate counts what is in memory, where it leads alone, and 0.4 does not count what is in a snapshot. Its users
+            // may count only what is durable.
+            commit: self.handed,
+        }
     }
 
     fn match_index(&self, peer: NodeId) -> Option<u64> {
         self.node.match_index(number_of(peer))
-    }
-
-    fn membership(&self) -> Vec<u8> {
-        self.node.at(self.handed).map_or_else(Vec::new, |(_, config)| config.write())
-    }
-
-    fn spoken(to: NodeId, message: &Wire) -> Spoken {
-        match message {
-            Wire::VoteReply { term, granted: true } => Spoken::Grant { to, term: *term },
-            Wire::VoteReply { term, granted: false } => Spoken::Refusal { term: *term },
-            // Agreement or not: so much is on the disk.
-            Wire::AppendReply { term, last, .. } => Spoken::AppendResponse { term: *term, index: last.index },
-            _ => Spoken::Other { term: Wire::term(message), is_pre_vote: false },
-        }
-    }
-
-    fn snapshot_in(message: &Wire) -> Option<u64> {
-        if let Wire::Snapshot { at, .. } = message { Some(at.index) } else { None }
     }
 }

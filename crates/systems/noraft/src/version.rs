@@ -1,13 +1,11 @@
 //! Both releases of `noraft` behind one door: the same calls, in words of our own.
 
-use crate::wire::{Config, Position, Wire};
+use crate::wire::{Position, Wire};
 use whitewater_sim::Role;
 use whitewater_store::Entry;
 
 /// The kind of the entry with which a leader opens its term.
 pub(crate) const TERM: u8 = 1;
-/// The kind of an entry that changes the membership.
-pub(crate) const CONFIG: u8 = 2;
 
 /// What a node wants done. Commands in entries are without their content, which the crate does not know.
 pub(crate) enum Act {
@@ -27,10 +25,9 @@ pub(crate) trait Version {
     fn time_out(&mut self);
     /// The index of a new command, if it leads.
     fn propose(&mut self) -> Option<u64>;
-    fn change(&mut self, adding: &[u64], leaving: &[u64], learning: &[u64]) -> bool;
-    fn installed(&mut self, at: Position, config: &Config) -> bool;
-    /// The term and the membership at an index.
-    fn at(&self, index: u64) -> Option<(u64, Config)>;
+    /// Its log begins behind that place from now on.
+    fn installed(&mut self, at: Position) -> bool;
+    fn term_at(&self, index: u64) -> Option<u64>;
     fn term(&self) -> u64;
     fn vote(&self) -> Option<u64>;
     fn role(&self) -> Role;
@@ -47,7 +44,7 @@ pub(crate) struct Kept {
     pub(crate) term: u64,
     pub(crate) vote: Option<u64>,
     pub(crate) base: Position,
-    pub(crate) config: Config,
+    pub(crate) voters: Vec<u64>,
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -61,8 +58,8 @@ macro_rules! release {
         match_index: $match_index:expr $(,)?
     ) => {
         pub(crate) mod $module {
-            use super::{Act, CONFIG, Kept, TERM, Version};
-            use crate::wire::{Config, Position, Wire};
+            use super::{Act, Kept, TERM, Version};
+            use crate::wire::{Position, Wire};
             use $noraft::{
                 Action, ClusterConfig, Log, LogEntries, LogEntry, LogIndex, LogPosition, Message, Node, NodeId, Term,
             };
@@ -78,40 +75,28 @@ macro_rules! release {
                 Position { term: at.term.get(), index: at.index.get() }
             }
 
-            fn config_of(config: &Config) -> ClusterConfig {
-                let mut made = ClusterConfig::new();
-                let ids = |ids: &[u64]| ids.iter().copied().map(NodeId::new).collect();
-                (made.voters, made.new_voters) = (ids(&config.voters), ids(&config.new_voters));
-                made.non_voters = ids(&config.learners);
-                made
-            }
-
-            fn own_config(config: &ClusterConfig) -> Config {
-                let ids = |ids: &std::collections::BTreeSet<NodeId>| ids.iter().map(|id| id.get()).collect();
-                Config {
-                    voters: ids(&config.voters),
-                    new_voters: ids(&config.new_voters),
-                    learners: ids(&config.non_voters),
-                }
+            fn config_of(voters: &[u64]) -> ClusterConfig {
+                let mut config = ClusterConfig::new();
+                config.voters = voters.iter().copied().map(NodeId::new).collect();
+                config
             }
 
             fn entries_of(base: Position, entries: &[Entry]) -> LogEntries {
                 let entry = |entry: &Entry| match entry.kind {
                     REQUEST => LogEntry::Command,
-                    TERM => LogEntry::Term(Term::new(entry.term)),
-                    _ => LogEntry::ClusterConfig(config_of(&Config::read(&entry.payload))),
+                    _ => LogEntry::Term(Term::new(entry.term)),
                 };
                 LogEntries::from_iter(position(base), entries.iter().map(entry))
             }
 
             fn own_entries(entries: &LogEntries) -> Vec<Entry> {
                 let own = |(at, entry): (LogPosition, LogEntry)| {
-                    let (kind, payload) = match &entry {
-                        LogEntry::Command => (REQUEST, Arc::default()),
-                        LogEntry::Term(_) => (TERM, Arc::default()),
-                        LogEntry::ClusterConfig(config) => (CONFIG, own_config(config).write().into()),
+                    let kind = match entry {
+                        LogEntry::Command => REQUEST,
+                        LogEntry::Term(_) => TERM,
+                        LogEntry::ClusterConfig(_) => unreachable!("nobody changes the members"),
                     };
-                    Entry { index: at.index.get(), term: at.term.get(), kind, payload }
+                    Entry { index: at.index.get(), term: at.term.get(), kind, payload: Arc::default() }
                 };
                 entries.iter_with_positions().map(own).collect()
             }
@@ -168,7 +153,7 @@ macro_rules! release {
 
             /// A node that starts from what was kept.
             pub(crate) fn start(kept: &Kept) -> Box<dyn Version> {
-                let log = Log::new(config_of(&kept.config), entries_of(kept.base, &kept.entries));
+                let log = Log::new(config_of(&kept.voters), entries_of(kept.base, &kept.entries));
                 let vote = kept.vote.map(NodeId::new);
                 let start: fn(&Kept, Option<NodeId>, Log) -> Node = $start;
                 Box::new(start(kept, vote, log))
@@ -200,24 +185,14 @@ macro_rules! release {
                     (at != LogPosition::INVALID).then_some(at.index.get())
                 }
 
-                fn change(&mut self, adding: &[u64], leaving: &[u64], learning: &[u64]) -> bool {
-                    let ids = |ids: &[u64]| ids.iter().copied().map(NodeId::new).collect::<Vec<_>>();
-                    let mut config = self.config().clone();
-                    if !adding.is_empty() || !leaving.is_empty() {
-                        config = config.to_joint_consensus(&ids(adding), &ids(leaving));
-                    }
-                    config.non_voters.extend(ids(learning));
-                    config.non_voters.retain(|id| !adding.contains(&id.get()) && !leaving.contains(&id.get()));
-                    self.propose_config(config) != LogPosition::INVALID
+                fn installed(&mut self, at: Position) -> bool {
+                    let config = self.config().clone();
+                    self.handle_snapshot_installed(position(at), config)
                 }
 
-                fn installed(&mut self, at: Position, config: &Config) -> bool {
-                    self.handle_snapshot_installed(position(at), config_of(config))
-                }
-
-                fn at(&self, index: u64) -> Option<(u64, Config)> {
-                    let (at, config) = self.log().get_position_and_config(LogIndex::new(index))?;
-                    Some((at.term.get(), own_config(config)))
+                fn term_at(&self, index: u64) -> Option<u64> {
+                    let (at, _) = self.log().get_position_and_config(LogIndex::new(index))?;
+                    Some(at.term.get())
                 }
 
                 fn term(&self) -> u64 {

@@ -1,8 +1,9 @@
 //! What a script may ask of clients and servers, and what they answer.
 
+use crate::membership::{Part, Step};
 use std::fmt;
 use std::sync::Arc;
-use whitewater_sim::{Digest, Digester, NodeId};
+use whitewater_sim::{Digest, Digester, Draw, NodeId};
 
 /// Longest key, in bytes.
 const KEY_MAX_BYTES: usize = 64;
@@ -50,6 +51,33 @@ pub enum Change {
     Replace(Vec<NodeId>, Vec<NodeId>),
 }
 
+impl Change {
+    /// What each server becomes, in order.
+    pub(crate) fn steps(&self) -> Vec<Step> {
+        let all = |part, nodes: &[NodeId]| nodes.iter().map(|node| (part, *node)).collect::<Vec<_>>();
+        match self {
+            Change::Add(nodes) => all(Part::Voter, nodes),
+            Change::Learn(nodes) => all(Part::Learner, nodes),
+            Change::Remove(nodes) => all(Part::Nobody, nodes),
+            Change::Replace(old, new) => [all(Part::Nobody, old), all(Part::Voter, new)].concat(),
+        }
+    }
+
+    /// Draws one for a plan with that many servers.
+    pub(crate) fn draw(draw: &mut Draw, servers: usize) -> Change {
+        let mut nodes: Vec<NodeId> = (0..servers).map(NodeId::server).collect();
+        draw.shuffle(&mut nodes);
+        let most = if draw.chance(1, 4) { 2 } else { 1 };
+        let mut take = || nodes.split_off(nodes.len() - most.min(nodes.len()));
+        match draw.weighted(&[5, 3, 4, 3]) {
+            0 => Change::Add(take()),
+            1 => Change::Learn(take()),
+            3 if servers > most => Change::Replace(take(), take()),
+            _ => Change::Remove(take()),
+        }
+    }
+}
+
 /// What a node can be told to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -63,6 +91,8 @@ pub enum Command {
     Transfer(NodeId),
     /// A server that leads changes the membership.
     Change(Change),
+    /// A server asks its leader for a snapshot although its log is whole.
+    RequestSnapshot,
 }
 
 /// Names of servers with commas between them.
@@ -107,12 +137,13 @@ impl fmt::Display for Command {
             Command::Campaign => f.write_str("campaign"),
             Command::Transfer(to) => write!(f, "transfer {to}"),
             Command::Change(change) => change.fmt(f),
+            Command::RequestSnapshot => f.write_str("request-snapshot"),
         }
     }
 }
 
 const FORMS: &str = "put KEY VALUE, append KEY VALUE, get KEY, cas KEY OLD NEW, each also behind `insist`, campaign, \
-     transfer NODE, add NODES, learn NODES, remove NODES, replace NODES by NODES, with commas between several nodes";
+     request-snapshot, transfer NODE, add NODES, learn NODES, remove NODES, replace NODES by NODES, with commas between several nodes";
 
 /// Reads a command.
 ///
@@ -122,6 +153,7 @@ pub fn parse(text: &str) -> Result<Command, String> {
     let words: Vec<&str> = text.split(' ').collect();
     Ok(match words[..] {
         ["campaign"] => Command::Campaign,
+        ["request-snapshot"] => Command::RequestSnapshot,
         ["transfer", to] => Command::Transfer(server(to)?),
         ["add", nodes] => Command::Change(Change::Add(servers(nodes)?)),
         ["learn", nodes] => Command::Change(Change::Learn(servers(nodes)?)),
@@ -189,6 +221,8 @@ pub enum Reply {
     Transferring,
     /// The change is in the log; whether it is committed will show.
     Changing,
+    /// The leader was asked for a snapshot; whether it comes will show.
+    Requested,
     /// The node cannot do that.
     Declined,
 }
@@ -213,6 +247,7 @@ impl fmt::Display for Reply {
             Reply::Campaigning => f.write_str("campaigning"),
             Reply::Transferring => f.write_str("transferring"),
             Reply::Changing => f.write_str("changing"),
+            Reply::Requested => f.write_str("requested"),
             Reply::Declined => f.write_str("declined"),
         }
     }
@@ -242,6 +277,7 @@ impl Digest for Reply {
             Reply::Transferring => digester.word(8),
             Reply::Changing => digester.word(9),
             Reply::Declined => digester.word(10),
+            Reply::Requested => digester.word(11),
         }
     }
 }
@@ -259,6 +295,7 @@ mod tests {
             "cas a 1 2",
             "insist get a",
             "campaign",
+            "request-snapshot",
             "transfer n2",
             "add n4",
             "learn n4,n5",
@@ -266,6 +303,19 @@ mod tests {
             "replace n1,n2 by n4,n5",
         ] {
             assert_eq!(parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn every_change_that_is_drawn_reads_back_and_names_nobody_twice() {
+        for seed in 0..200 {
+            let change = Change::draw(&mut Draw::from_value(seed), 1 + seed as usize % 5);
+            let mut nodes: Vec<NodeId> = change.steps().iter().map(|(_, node)| *node).collect();
+            assert_eq!(parse(&change.to_string()), Ok(Command::Change(change)));
+            let named = nodes.len();
+            nodes.sort();
+            nodes.dedup();
+            assert_eq!((nodes.len(), nodes.is_empty()), (named, false));
         }
     }
 

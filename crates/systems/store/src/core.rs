@@ -1,12 +1,13 @@
 //! What an adapter brings: a Raft that somebody wrote, as the store drives it.
 
-use crate::command::Change;
 use crate::log::Log;
+use crate::membership::Step;
 use crate::options::Settings;
+use crate::outline::Outlined;
 use std::ops::Range;
 use std::sync::Arc;
-use whitewater_check::{RefusalReason, Spoken};
-use whitewater_sim::{Message, NodeId, OptionSpec, Role};
+use whitewater_check::{Membership, RefusalReason};
+use whitewater_sim::{NodeId, OptionSpec, Role};
 
 pub use whitewater_wal::{Entry, HardState, Snapshot};
 
@@ -15,10 +16,10 @@ pub use whitewater_wal::{Entry, HardState, Snapshot};
 pub struct Seat {
     /// Who it is.
     pub id: NodeId,
-    /// The founders of the cluster, a vote each.
-    pub founders: Vec<NodeId>,
     /// How often it was started before: another number in every life of its process.
     pub incarnation: u32,
+    /// The members as of what the log begins with: those of its snapshot, or the founders.
+    pub members: Membership,
     /// Options.
     pub settings: Settings,
 }
@@ -30,6 +31,8 @@ pub const REQUEST: u8 = 0;
 /// Committed entries and reads do not wait for what is stored with them.
 #[derive(Debug)]
 pub struct Todo<M> {
+    /// The core's own number for it, which [`Core::stored`] gives back; 0 if the core need not hear of it.
+    pub number: u64,
     /// Messages that promise nothing that is not durable yet.
     pub messages: Vec<(NodeId, M)>,
     /// Term, vote and commit index to be stored.
@@ -44,13 +47,15 @@ pub struct Todo<M> {
     pub promises: Vec<(NodeId, M)>,
     /// Entries that are committed and durable, each once, in order.
     pub committed: Vec<Entry>,
-    /// Reads that may be served when so much is applied: the number they were asked with, and the index.
-    pub reads: Vec<(u64, u64)>,
+    /// Reads that may be served when so much is applied: what they were asked with, and the index. Those that nobody here
+    /// has asked for are left out by the store.
+    pub reads: Vec<(ReadId, u64)>,
 }
 
 impl<M> Default for Todo<M> {
     fn default() -> Todo<M> {
         Todo {
+            number: 0,
             messages: Vec::new(),
             hard_state: None,
             may_be_lost: false,
@@ -63,22 +68,67 @@ impl<M> Default for Todo<M> {
     }
 }
 
+/// What a read is known by: no two reads of a run have the same, whoever asks and however often it was restarted.
+pub type ReadId = Vec<u8>;
+
+/// What a script, a client or the transport makes a core do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order<'a> {
+    /// To stand for election.
+    Campaign,
+    /// To hand over the leadership, or to ask the leader to.
+    Transfer(NodeId),
+    /// To change the members: by one step, or by several at once through a joint membership that is left without being
+    /// asked.
+    Change(&'a [Step]),
+    /// To ask the leader for a snapshot although the log is whole.
+    RequestSnapshot,
+    /// A snapshot that was sent has come to its receiver, or is taken for lost.
+    SnapshotSent {
+        /// To whom.
+        to: NodeId,
+        /// Whether it has come.
+        arrived: bool,
+    },
+    /// Nothing has come from that peer for a while.
+    Unreachable(NodeId),
+}
+
+/// What a core shows of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Its term.
+    pub term: u64,
+    /// Whom it chose in its term.
+    pub vote: Option<NodeId>,
+    /// Its part.
+    pub role: Role,
+    /// Whom it takes for the leader.
+    pub leader: Option<NodeId>,
+    /// Index of the last entry it has in memory.
+    pub last_index: u64,
+    /// Up to where it knows entries to be committed.
+    pub commit: u64,
+}
+
 /// Somebody else's Raft. Every method is called only while the process lives; a crash drops the value, and [`Core::start`] makes
 /// another one of what the disk has.
 pub trait Core: Sized + 'static {
     /// What its nodes send each other.
-    type Message: Message + Clone;
+    type Message: Outlined;
     /// The name of the system.
     const NAME: &'static str;
     /// What it is, in one sentence.
     const ABOUT: &'static str;
-    /// The kinds of its messages, as scripts name them.
-    const KINDS: &'static [&'static str];
     /// What can be set: some of those in [`crate::options`], and others of its own.
     const OPTIONS: &'static [OptionSpec];
-
     /// Whether it is right, and makes progress, whatever clocks do: it counts ticks and trusts no lease.
     const NEEDS_NO_CLOCK: bool;
+    /// Whether [`Shown::leader`] is somebody who leads, and not only the candidate it chose.
+    const NAMES_LEADER: bool = true;
+
+    /// Whether it can ask for a snapshot although its log is whole, see [`Order::RequestSnapshot`]; plans then have it do so.
+    const REQUESTS_SNAPSHOTS: bool = false;
 
     /// Starts from what the log has.
     fn start(seat: &Seat, log: Log) -> Self;
@@ -94,44 +144,32 @@ pub trait Core: Sized + 'static {
     /// # Errors
     /// The core refuses it with an error instead of handling it.
     fn receive(&mut self, from: NodeId, message: Self::Message) -> Result<(), RefusalReason>;
-    /// It stands for election.
-    fn campaign(&mut self);
     /// It leads and puts a request into the log, or passes it on to the leader; false if it does neither.
     fn propose(&mut self, data: Arc<[u8]>) -> bool;
     /// It finds out from where on a read is linearizable, and says so in [`Todo::reads`]; false if it does not do that, and the
     /// read has to go through the log.
-    fn read(&mut self, number: u64) -> bool {
-        let _ = number;
+    fn read(&mut self, id: ReadId) -> bool {
+        let _ = id;
         false
     }
-    /// It hands over its leadership; false if it cannot.
-    fn transfer(&mut self, to: NodeId) -> bool {
-        let _ = to;
+    /// Whether its reads trust that time passes alike everywhere: where processes are stopped or clocks are wrong they may be
+    /// old, and are not held to more.
+    fn trusts_clocks(settings: &Settings) -> bool {
+        let _ = settings;
         false
     }
-    /// It leads and changes the membership; false if it does not.
-    fn change(&mut self, change: &Change) -> bool {
-        let _ = change;
-        false
-    }
-    /// A snapshot that was sent has come to its receiver, or is taken for lost.
-    fn snapshot_sent(&mut self, to: NodeId, arrived: bool) {
-        let _ = (to, arrived);
-    }
-    /// Nothing has come from that peer for a while.
-    fn unreachable(&mut self, peer: NodeId) {
-        let _ = peer;
-    }
+    /// Does as it is told; false if it cannot, or never does such a thing.
+    fn obey(&mut self, order: Order<'_>) -> bool;
 
     /// Says what it wants done; false if nothing. `todo` is empty.
     fn ready(&mut self, todo: &mut Todo<Self::Message>) -> bool;
     /// What it wanted stored is written, and can be read from its log; after a crash it may be gone.
     fn written(&mut self) {}
-    /// Everything it wanted stored so far, up to the so-manieth todo since it was started, is durable.
-    fn stored(&mut self, todos: u64);
-    /// A committed entry that is no request has been handed on: what it says of the membership holds from now on.
-    fn applied(&mut self, entry: &Entry) {
-        let _ = entry;
+    /// Everything it wanted stored, up to the [`Todo`] of that number, is durable.
+    fn stored(&mut self, number: u64);
+    /// A committed entry that changes the members has been handed on: what it says holds from now on.
+    fn applied(&mut self, change: &Entry) {
+        let _ = change;
     }
     /// Its log has given up everything up to that index.
     fn compacted(&mut self, index: u64) {
@@ -146,31 +184,17 @@ pub trait Core: Sized + 'static {
     /// The timeout that was drawn, in ticks from when it was wanted.
     fn set_timeout(&mut self, ticks: u64);
 
-    /// Its term.
-    fn term(&self) -> u64;
-    /// Whom it chose in its term.
-    fn vote(&self) -> Option<NodeId>;
-    /// Its part.
-    fn role(&self) -> Role;
-    /// Whom it takes for the leader.
-    fn leader(&self) -> Option<NodeId>;
-    /// Whether that is somebody who leads, and not only the candidate it chose.
-    fn names_leader(&self) -> bool {
-        true
-    }
-    /// Index of the last entry it has in memory.
-    fn last_index(&self) -> u64;
-    /// Up to where it knows entries to be committed.
-    fn commit(&self) -> u64;
+    /// What it shows of itself.
+    fn shown(&self) -> Shown;
     /// While it leads: up to where it takes a peer's log to equal its own.
     fn match_index(&self, peer: NodeId) -> Option<u64>;
-    /// The membership as of what was applied, in bytes of its own, for a snapshot.
-    fn membership(&self) -> Vec<u8>;
-    /// What a message to `to` promises or claims.
-    fn spoken(to: NodeId, message: &Self::Message) -> Spoken;
-    /// The index of the snapshot that a message carries, if it does.
-    fn snapshot_in(message: &Self::Message) -> Option<u64> {
-        let _ = message;
+    /// The members as of what was handed on; `None` if they never change.
+    fn members(&self) -> Option<Membership> {
+        None
+    }
+    /// How an entry changes the members, if it does; without a step it ends a joint membership.
+    fn change_in(entry: &Entry) -> Option<Vec<Step>> {
+        let _ = entry;
         None
     }
 }
@@ -183,4 +207,14 @@ pub fn number_of(node: NodeId) -> u64 {
 /// The server of that number; `None` for 0, which is nobody.
 pub fn server_of(number: u64) -> Option<NodeId> {
     Some(NodeId::server(usize::try_from(number).ok()?.checked_sub(1)?))
+}
+
+/// The servers of a set, a bit each by position, as numbers.
+pub fn numbers_in(set: u16) -> Vec<u64> {
+    (1..=16).filter(|number| set >> (number - 1) & 1 == 1).collect()
+}
+
+/// The set of the servers of these numbers, a bit each by position.
+pub fn set_of_numbers<'a>(numbers: impl IntoIterator<Item = &'a u64>) -> u16 {
+    numbers.into_iter().fold(0, |set, number| set | 1 << (number - 1))
 }

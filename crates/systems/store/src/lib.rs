@@ -7,30 +7,38 @@
 mod client;
 mod command;
 pub mod core;
+mod dead;
 mod log;
 mod machine;
 mod marks;
+pub mod membership;
 mod message;
 mod monitor;
 mod node;
 pub mod options;
+pub mod outline;
 mod owing;
 mod request;
 mod server;
+mod spine;
 mod system;
 mod timer;
-mod view;
 
 pub use client::Client;
 pub use command::{Answer, Change, Command, Operation, Reply, Text, parse};
-pub use core::{Core, Entry, HardState, REQUEST, Seat, Snapshot, Todo, number_of, server_of};
+pub use core::{
+    Core, Entry, HardState, Order, REQUEST, ReadId, Seat, Shown, Snapshot, Todo, number_of, numbers_in,
+    server_of, set_of_numbers,
+};
+pub use dead::Dead;
 pub use log::Log;
-pub use machine::sum_of;
-pub use message::{Content, Outcome, StoreMessage};
+pub use membership::{Part, Step};
+pub use message::{Outcome, StoreMessage};
 pub use monitor::{Clients, StoreMonitor};
 pub use node::StoreNode;
 pub use options::Settings;
-pub use request::word_of;
+pub use outline::{Claim, EntryOutline, Outline, Outlined};
+pub use request::Content;
 pub use server::Server;
 pub use system::Store;
 pub use timer::StoreTimer;

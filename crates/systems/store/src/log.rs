@@ -1,7 +1,9 @@
 //! The durable log of a server: what a core reads from it, and what the server writes to it.
 
+use crate::membership;
+use crate::options::Settings;
 use std::cell::Cell;
-use whitewater_sim::{Disk, Ticket};
+use whitewater_sim::{Disk, NodeId, Ticket};
 use whitewater_wal::{Durability, Entry, HardState, Options, Recovered, Snapshot, Synced, Wal, WalError};
 
 /// The log of one server.
@@ -12,13 +14,28 @@ pub struct Log {
     refusals: u32,
     /// How often it was refused since one was given.
     refused: Cell<u32>,
+    /// Up to where the last snapshot was to reach that was asked for and was not there.
+    wanted: Cell<u64>,
 }
 
 impl Log {
-    pub(crate) fn open(disk: &mut Disk, segment_bytes: usize, refusals: u32) -> (Log, Recovered) {
-        let opened = Wal::open(disk, Options::new(segment_bytes));
-        let (wal, recovered) = opened.unwrap_or_else(|error| panic!("the log is whole: {error}"));
-        (Log { wal, refusals, refused: Cell::new(0) }, recovered)
+    /// Reads the log from the disk when the machine was started.
+    pub(crate) fn open(disk: &mut Disk, settings: &Settings) -> Result<(Log, Recovered), WalError> {
+        let (wal, recovered) = Wal::open(disk, Options::new(settings.segment_bytes))?;
+        Ok((Log::new(wal, settings), recovered))
+    }
+
+    /// Reads the log from the disk when the process alone was started, and says when what it read is durable.
+    pub(crate) fn reopen(
+        disk: &mut Disk,
+        settings: &Settings,
+    ) -> Result<(Log, Recovered, Durability), WalError> {
+        let (wal, recovered, durability) = Wal::reopen(disk, Options::new(settings.segment_bytes))?;
+        Ok((Log::new(wal, settings), recovered, durability))
+    }
+
+    fn new(wal: Wal, settings: &Settings) -> Log {
+        Log { wal, refusals: settings.snapshot_refusals, refused: Cell::new(0), wanted: Cell::new(0) }
     }
 
     /// Term, vote and commit index as they were written last.
@@ -54,14 +71,22 @@ impl Log {
         self.wal.snapshot()
     }
 
-    /// The snapshot for a peer. `None` as long as it is not ready: ask again later.
-    pub fn snapshot_to_send(&self) -> Option<&Snapshot> {
+    /// The snapshot for a peer, if it reaches to that index. `None` as long as it is not ready: ask again later, one is made.
+    /// A peer that became a member later than the last one was made needs one that knows it.
+    pub fn snapshot_to_send(&self, index: u64, to: NodeId) -> Option<&Snapshot> {
+        let snapshot = self.snapshot();
+        let knows = snapshot.is_some_and(|snapshot| membership::read(&snapshot.metadata).has(to));
+        let index = if knows { index } else { index.max(self.snapshot_index() + 1) };
+        if index > self.snapshot_index() {
+            self.wanted.set(index);
+            return None;
+        }
         if self.refused.get() < self.refusals {
             self.refused.set(self.refused.get() + 1);
             return None;
         }
         self.refused.set(0);
-        self.snapshot()
+        snapshot
     }
 
     /// Index of the last entry the snapshot covers, 0 without one.
@@ -92,11 +117,28 @@ impl Log {
         hard_state: Option<HardState>,
         entries: &[Entry],
     ) -> Result<Durability, WalError> {
-        self.wal.install_snapshot(disk, snapshot, hard_state, entries)
+        if snapshot.index > self.snapshot_index() {
+            return self.wal.install_snapshot(disk, snapshot, hard_state, entries);
+        }
+        // It is the one that is here: somebody asked for a snapshot although its log was whole. What lies behind it goes.
+        let cut = match self.last() > snapshot.index {
+            true => self.wal.truncate(disk, snapshot.index + 1)?,
+            false => Durability::Now,
+        };
+        match hard_state {
+            None if entries.is_empty() => Ok(cut),
+            // A ticket covers everything before it, too.
+            _ => self.wal.append(disk, hard_state, entries),
+        }
     }
 
     pub(crate) fn save(&mut self, disk: &mut Disk, snapshot: Snapshot) -> Result<Durability, WalError> {
         self.wal.save_snapshot(disk, snapshot)
+    }
+
+    /// Whether one was asked for that reaches further, and can be made once so much is applied.
+    pub(crate) fn wants_snapshot(&self, applied: u64) -> bool {
+        (self.snapshot_index() + 1..=applied).contains(&self.wanted.get())
     }
 
     pub(crate) fn is_saving(&self) -> bool {
@@ -110,5 +152,9 @@ impl Log {
 
     pub(crate) fn synced(&mut self, disk: &mut Disk, ticket: Ticket) -> Result<Synced, WalError> {
         self.wal.synced(disk, ticket)
+    }
+
+    pub(crate) fn sync_failed(&mut self, disk: &mut Disk, ticket: Ticket) -> bool {
+        self.wal.sync_failed(disk, ticket)
     }
 }

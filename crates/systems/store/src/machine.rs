@@ -167,7 +167,7 @@ fn text<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 /// A word that stands for bytes of any kind, such as those of a snapshot.
-pub fn sum_of(bytes: &[u8]) -> u64 {
+pub(crate) fn sum_of(bytes: &[u8]) -> u64 {
     let mut digester = Digester::default();
     digester.bytes(bytes);
     digester.short()

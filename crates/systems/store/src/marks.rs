@@ -24,7 +24,7 @@ marks! {
     SNAPSHOT_LOST = "snapshot-lost",
     /// A server was started from a snapshot.
     STARTED_FROM_SNAPSHOT = "started-from-snapshot",
-    /// The log was busy with a snapshot, and the write is tried again.
+    /// The log was busy with a snapshot or the disk took nothing, and the write is tried again.
     WRITE_TRIED_AGAIN = "write-tried-again",
     /// A read had its index before that was applied.
     READ_WAITED = "read-waited-for-its-index",
@@ -34,6 +34,18 @@ marks! {
     FORWARDED = "request-forwarded",
     /// A leader was asked to hand over its leadership.
     TRANSFER_BEGUN = "transfer-begun",
+    /// A server asked its leader for a snapshot although its log is whole.
+    SNAPSHOT_REQUESTED = "snapshot-requested",
+    /// A member was added, removed, or became a learner, in one step.
+    MEMBER_CHANGED = "member-changed",
+    /// Several members change at once.
+    JOINT_ENTERED = "joint-membership-entered",
+    /// They have changed.
+    JOINT_LEFT = "joint-membership-left",
+    /// A process died of its disk.
+    PROCESS_DIED = "process-died-of-its-disk",
+    /// And was started again.
+    STARTED_AGAIN = "process-started-again",
     /// A change of the membership was put into the log.
     CHANGE_BEGUN = "membership-change-begun",
     /// A peer was reported to be out of reach.

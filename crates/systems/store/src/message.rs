@@ -1,10 +1,11 @@
 //! What servers and clients send each other: messages of the core, requests and responses.
 
 use crate::command::Answer;
-use crate::request::word_of;
+use crate::outline::{self, Outlined};
+use crate::request::{Content, word_of};
 use std::fmt;
 use std::sync::Arc;
-use whitewater_sim::{Digest, Digester, Draw, Kind, Message, NodeId};
+use whitewater_sim::{Digest, Digester, Kind, Message, NodeId};
 
 /// A message.
 #[derive(Clone, Debug)]
@@ -52,11 +53,11 @@ impl<M> StoreMessage<M> {
     pub const KINDS: [&'static str; 3] = ["Request", "Response", "Arrived"];
 }
 
-impl<M: Message + Clone> Message for StoreMessage<M> {
+impl<M: Outlined> Message for StoreMessage<M> {
     #[inline]
     fn kind(&self) -> Kind {
         let place = match self {
-            StoreMessage::Core(message) => return message.kind(),
+            StoreMessage::Core(message) => return message.outline().kind::<M>(),
             StoreMessage::Request { .. } => 0,
             StoreMessage::Response { .. } => 1,
             StoreMessage::Arrived { .. } => 2,
@@ -67,19 +68,20 @@ impl<M: Message + Clone> Message for StoreMessage<M> {
     #[inline]
     fn key(&self) -> u64 {
         match self {
-            StoreMessage::Core(message) => message.key(),
+            StoreMessage::Core(message) => outline::key_of(message),
             StoreMessage::Request { attempt, .. } | StoreMessage::Response { attempt, .. } => *attempt,
             StoreMessage::Arrived { index } => *index,
         }
     }
 
     fn term(&self) -> Option<u64> {
-        if let StoreMessage::Core(message) = self { message.term() } else { None }
+        let StoreMessage::Core(message) = self else { return None };
+        Some(message.outline().term).filter(|&term| term != 0)
     }
 
     fn size_bytes(&self) -> u32 {
         match self {
-            StoreMessage::Core(message) => message.size_bytes(),
+            StoreMessage::Core(message) => outline::size_bytes(message),
             StoreMessage::Request { body, .. } => 16 + body.len() as u32,
             StoreMessage::Response { .. } | StoreMessage::Arrived { .. } => 32,
         }
@@ -88,17 +90,13 @@ impl<M: Message + Clone> Message for StoreMessage<M> {
     fn duplicate(&self) -> Option<Self> {
         Some(self.clone())
     }
-
-    fn corrupt(&mut self, draw: &mut Draw) -> bool {
-        if let StoreMessage::Core(message) = self { message.corrupt(draw) } else { false }
-    }
 }
 
-impl<M: Digest> Digest for StoreMessage<M> {
+impl<M: Outlined> Digest for StoreMessage<M> {
     #[inline]
     fn digest(&self, digester: &mut Digester) {
         match self {
-            StoreMessage::Core(message) => message.digest(digester),
+            StoreMessage::Core(message) => outline::digest(message, digester),
             StoreMessage::Request { attempt, body } => {
                 digester.word(*attempt);
                 digester.word(word_of(body));
@@ -123,10 +121,10 @@ impl Digest for Outcome {
     }
 }
 
-impl<M: fmt::Display> fmt::Display for StoreMessage<M> {
+impl<M: Outlined> fmt::Display for StoreMessage<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreMessage::Core(message) => message.fmt(f),
+            StoreMessage::Core(message) => outline::fmt(message, f),
             StoreMessage::Request { attempt, body } => write!(f, "Request #{attempt} {}", Content(body)),
             StoreMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
             StoreMessage::Arrived { index } => write!(f, "Arrived Snapshot:{index}"),
@@ -140,26 +138,6 @@ impl fmt::Display for Outcome {
             Outcome::Done(answer) => answer.fmt(f),
             Outcome::Refused { leader: Some(leader) } => write!(f, "refused, {leader} leads"),
             Outcome::Refused { leader: None } => f.write_str("refused, no leader"),
-        }
-    }
-}
-
-/// The request in an entry, with its author, for people: `c1#3 put a x`.
-#[derive(Clone, Copy, Debug)]
-pub struct Content<'a>(pub &'a [u8]);
-
-impl fmt::Display for Content<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use crate::request::{Request, Verb, decode};
-        let Some(Request { author, number, key, verb }) = decode(self.0) else { return Ok(()) };
-        let text = String::from_utf8_lossy;
-        let key = text(key);
-        write!(f, "{author}#{number} ")?;
-        match verb {
-            Verb::Put(value) => write!(f, "put {key} {}", text(value)),
-            Verb::Append(value) => write!(f, "append {key} {}", text(value)),
-            Verb::Get => write!(f, "get {key}"),
-            Verb::CompareAndSet { old, new } => write!(f, "cas {key} {} {}", text(old), text(new)),
         }
     }
 }

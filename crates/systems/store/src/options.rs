@@ -1,8 +1,14 @@
 //! Options that stores around any Raft have in common, as data and as the settings that cores read.
 
-use whitewater_sim::{OptionSpec, Options, Span, Timing, Values};
+use std::ops::Range;
+use whitewater_sim::{NodeId, OptionSpec, Options, SERVERS_MAX, Span, Timing, Values};
 
 const SWITCH: Values = Values::Words(&["on", "off"]);
+
+/// An option that plans draw, and that is `on` or `off`.
+pub const fn switch(name: &'static str, default: &'static str, about: &'static str) -> OptionSpec {
+    drawn(name, SWITCH, default, about)
+}
 
 /// An option that plans draw.
 pub const fn drawn(
@@ -104,6 +110,20 @@ pub const SNAPSHOT_REFUSALS: OptionSpec = drawn(
 /// Files of the log.
 pub const SEGMENT_BYTES: OptionSpec =
     drawn("segment-bytes", number(256, 65_536), "65536", "Bytes at which a file of the log is closed.");
+/// Members that change.
+pub const MEMBERSHIP: OptionSpec = drawn(
+    "membership",
+    Values::Words(&["fixed", "changing"]),
+    "fixed",
+    "Whether plans change the members, and some servers may be none at first.",
+);
+/// Members at first.
+pub const FOUNDERS: OptionSpec = drawn(
+    "founders",
+    number(0, 9),
+    "0",
+    "Members of the first membership where it changes, the first of the servers; 0 for all of them.",
+);
 /// Attempts of clients.
 pub const CLIENT_ATTEMPTS: OptionSpec =
     drawn("client-attempts", number(2, 20), "10", "Attempts of a client at one request before it gives up.");
@@ -139,10 +159,15 @@ pub struct Settings {
     pub snapshot_refusals: u32,
     /// Size of a file of the log.
     pub segment_bytes: usize,
+    /// Plans change the members.
+    pub changing: bool,
+    /// Servers of the first membership; there may be fewer.
+    pub founders: usize,
     /// Attempts at one request.
     pub client_attempts: u32,
-    /// Everything that was given, for options of the core's own.
-    pub options: Options,
+    /// The options of the system.
+    specs: &'static [OptionSpec],
+    options: Options,
 }
 
 /// More bytes than any entry of the operations that plans draw.
@@ -167,6 +192,7 @@ impl Settings {
         let has = |spec: &OptionSpec| specs.iter().any(|known| known.name == spec.name);
         let election_ticks = number(&ELECTION_TICKS);
         let message_size_max_bytes = number(&MESSAGE_SIZE);
+        let changing = has(&MEMBERSHIP) && is(&MEMBERSHIP, "changing");
         Settings {
             tick: whitewater_sim::parse_span(&text(&TICK)).expect("values are checked when they are given"),
             election_ticks,
@@ -183,9 +209,30 @@ impl Settings {
             snapshot_trail: number(&SNAPSHOT_TRAIL),
             snapshot_refusals: number(&SNAPSHOT_REFUSALS) as u32,
             segment_bytes: number(&SEGMENT_BYTES) as usize,
+            changing,
+            founders: match number(&FOUNDERS) as usize {
+                some @ 1.. if changing => some,
+                _ => SERVERS_MAX,
+            },
             client_attempts: number(&CLIENT_ATTEMPTS) as u32,
+            specs,
             options: options.clone(),
         }
+    }
+
+    /// The value of an option that is the core's own.
+    pub fn own(&self, name: &str) -> &str {
+        self.options.text(self.specs, name)
+    }
+
+    /// The value of an option of the core's own that each server has for itself.
+    pub fn own_at(&self, name: &str, node: NodeId) -> &str {
+        self.options.text_at(self.specs, name, node)
+    }
+
+    /// Ticks from which election timeouts are drawn.
+    pub fn election_range(&self) -> Range<u64> {
+        self.election_ticks..2 * self.election_ticks
     }
 
     /// Entries that one append surely has room for.

@@ -5,6 +5,7 @@
 //! Numbers are little-endian.
 
 use crate::command::Operation;
+use std::fmt;
 use std::sync::Arc;
 use whitewater_sim::{Digester, NodeId};
 
@@ -81,7 +82,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Request<'_>> {
 
 /// A word that stands for the content of an entry. A request carries it; anything else is read through.
 #[inline]
-pub fn word_of(data: &[u8]) -> u64 {
+pub(crate) fn word_of(data: &[u8]) -> u64 {
     match data.first_chunk() {
         Some(sum) if data.len() >= HEAD_BYTES => u64::from_le_bytes(*sum),
         _ => checksum(data),
@@ -92,6 +93,25 @@ fn checksum(bytes: &[u8]) -> u64 {
     let mut digester = Digester::default();
     digester.bytes(bytes);
     digester.short()
+}
+
+/// The request in an entry, with its author, for people: `c1#3 put a x`.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'a>(pub &'a [u8]);
+
+impl fmt::Display for Content<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(Request { author, number, key, verb }) = decode(self.0) else { return Ok(()) };
+        let text = String::from_utf8_lossy;
+        let key = text(key);
+        write!(f, "{author}#{number} ")?;
+        match verb {
+            Verb::Put(value) => write!(f, "put {key} {}", text(value)),
+            Verb::Append(value) => write!(f, "append {key} {}", text(value)),
+            Verb::Get => write!(f, "get {key}"),
+            Verb::CompareAndSet { old, new } => write!(f, "cas {key} {} {}", text(old), text(new)),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,18 @@
 //! A store around some core, as campaigns see it.
 
-use crate::command::parse;
+use crate::command::{Change, parse};
 use crate::core::Core;
 use crate::marks;
+use crate::message::StoreMessage;
 use crate::monitor::StoreMonitor;
 use crate::node::StoreNode;
-use crate::options::Settings;
+use crate::options::{MEMBERSHIP, Settings};
+use crate::outline::Outlined;
 use crate::timer::StoreTimer;
 use std::marker::PhantomData;
 use whitewater_sim::{
-    DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing, Trouble, World,
+    DiskContract, DiskTrouble, Draw, NodeId, OptionSpec, Options, Outcome, Script, System, Target, Timing,
+    Trouble, World,
 };
 
 /// The system of a core: `static MINE: Store<MyCore> = Store::new();`
@@ -53,7 +56,8 @@ impl<C: Core> System for Store<C> {
     }
 
     fn stands(&self, trouble: DiskTrouble) -> bool {
-        matches!(trouble, DiskTrouble::SlowSyncs)
+        // A process that its disk fails starts again; a log that was damaged it could not get back from its peers.
+        matches!(trouble.contract(), DiskContract::Honest | DiskContract::Lossy)
     }
 
     fn survives(&self, trouble: Trouble) -> bool {
@@ -74,11 +78,22 @@ impl<C: Core> System for Store<C> {
         draw: &mut Draw,
         number: u32,
         script: &Script,
-        _options: &Options,
+        options: &Options,
     ) -> (Target, String) {
         const CAMPAIGN: usize = 4;
         const TRANSFER: usize = 5;
-        let kind = draw.weighted(&[64, 16, 12, 4, 2, 2]);
+        const CHANGE: usize = 6;
+        const REQUEST_SNAPSHOT: usize = 7;
+        let has = |option: &OptionSpec| C::OPTIONS.iter().any(|own| own.name == option.name);
+        let changing = has(&MEMBERSHIP) && options.text(C::OPTIONS, MEMBERSHIP.name) == "changing";
+        let (changes, requests) = (if changing { 6 } else { 0 }, if C::REQUESTS_SNAPSHOTS { 1 } else { 0 });
+        let kind = draw.weighted(&[64, 16, 12, 4, 2, 2, changes, requests]);
+        if kind == CHANGE {
+            return (Target::Leader, Change::draw(draw, script.servers).to_string());
+        }
+        if kind == REQUEST_SNAPSHOT {
+            return (Target::Follower(0), "request-snapshot".to_owned());
+        }
         if kind == TRANSFER {
             let to = NodeId::server(draw.below(script.servers as u64) as usize);
             return (Target::Leader, format!("transfer {to}"));
@@ -110,7 +125,7 @@ impl<C: Core> System for Store<C> {
 
     fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
         let kinds = self.kinds.get_or_init(|| {
-            let all = C::KINDS.iter().chain(&crate::message::StoreMessage::<C::Message>::KINDS);
+            let all = C::Message::KINDS.iter().chain(&StoreMessage::<C::Message>::KINDS);
             all.copied().collect::<Vec<_>>().leak()
         });
         (kinds, StoreTimer::NAMES)
@@ -118,7 +133,7 @@ impl<C: Core> System for Store<C> {
 
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {
         let settings = Settings::read(options, C::OPTIONS);
-        let monitor = StoreMonitor::new(script, &settings);
+        let monitor = StoreMonitor::new::<C>(script, &settings);
         Ok(World::<StoreNode<C>, _>::new(script, settings, monitor, record)?.run())
     }
 }

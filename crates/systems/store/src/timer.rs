@@ -13,13 +13,15 @@ pub enum StoreTimer {
     Write,
     /// What came while the core could take no input is given to it.
     Take,
+    /// A process that died of its disk is started again.
+    Restart,
     /// A peer has not said that the snapshot it was sent has come.
     Snapshot(NodeId),
 }
 
 impl StoreTimer {
     /// The name of every timer.
-    pub const NAMES: &[&str] = &["tick", "attempt", "write", "take", "snapshot"];
+    pub const NAMES: &[&str] = &["tick", "attempt", "write", "take", "restart", "snapshot"];
 }
 
 impl Timer for StoreTimer {
@@ -29,6 +31,7 @@ impl Timer for StoreTimer {
             StoreTimer::Attempt => 1,
             StoreTimer::Write => 2,
             StoreTimer::Take => 3,
+            StoreTimer::Restart => 4,
             StoreTimer::Snapshot(peer) => 0x100 | peer.index() as u32,
         }
     }
@@ -39,7 +42,8 @@ impl Timer for StoreTimer {
             StoreTimer::Attempt => 1,
             StoreTimer::Write => 2,
             StoreTimer::Take => 3,
-            StoreTimer::Snapshot(_) => 4,
+            StoreTimer::Restart => 4,
+            StoreTimer::Snapshot(_) => 5,
         };
         Self::NAMES[place]
     }

@@ -1,72 +1,112 @@
-//! The log of a server as `raft::Storage`, and its entries and snapshots in both forms.
+//! The log of a server as `raft::Storage`, and entries, snapshots and members in both forms.
 
-use crate::kind_of;
 use protobuf::Message as _;
-use raft::eraftpb::{ConfState, Entry, EntryType, HardState, Snapshot};
+use raft::eraftpb::ConfChangeType::{AddLearnerNode, AddNode, RemoveNode};
+use raft::eraftpb::{ConfChangeSingle, ConfChangeV2, ConfState, Entry, EntryType, HardState, Snapshot};
 use raft::{Error, GetEntriesContext, RaftState, Result, Storage, StorageError};
-use whitewater_sim::NodeId;
-use whitewater_store::{Log, REQUEST, core, number_of};
+use whitewater_check::Membership;
+use whitewater_store::{
+    Log, Part, REQUEST, Step, core, membership, number_of, numbers_in, server_of, set_of_numbers,
+};
 
-/// The kind of an entry that changes the membership in the old form.
-pub(crate) const CHANGE: u8 = 1;
-/// And in the new one.
-pub(crate) const CHANGE_V2: u8 = 2;
-
-/// The log with the membership.
+/// The log, and who is a member as it begins.
 pub(crate) struct Shelf {
     pub(crate) log: Log,
-    /// As of what was applied.
-    pub(crate) conf: ConfState,
+    pub(crate) members: Membership,
 }
 
-impl Shelf {
-    pub(crate) fn new(log: Log, founders: &[NodeId]) -> Shelf {
-        let mut conf = ConfState::default();
-        match log.snapshot() {
-            Some(snapshot) => {
-                conf.merge_from_bytes(&snapshot.metadata).expect("a snapshot that was stored is whole");
-            }
-            None => conf.set_voters(founders.iter().map(|node| number_of(*node)).collect()),
-        }
-        Shelf { log, conf }
-    }
+/// The kind of entries that change the members.
+const CHANGE: u8 = 1;
+
+/// The kind that the log has for entries of a type. The older type for changes nobody here proposes.
+pub(crate) fn kind_of(entry: EntryType) -> u8 {
+    if entry == EntryType::EntryNormal { REQUEST } else { CHANGE }
 }
 
 /// An entry as the log keeps it.
 pub(crate) fn written(entry: &Entry) -> core::Entry {
-    let payload = if entry.data.is_empty() { Default::default() } else { entry.data[..].into() };
-    core::Entry { index: entry.index, term: entry.term, kind: kind_of(entry), payload }
+    let (index, term, kind) = (entry.index, entry.term, kind_of(entry.get_entry_type()));
+    core::Entry { index, term, kind, payload: entry.data[..].into() }
 }
 
-/// An entry as the core knows it.
 fn read(entry: &core::Entry) -> Entry {
     let mut read = Entry { index: entry.index, term: entry.term, ..Entry::default() };
-    read.set_entry_type(match entry.kind {
-        REQUEST => EntryType::EntryNormal,
-        CHANGE => EntryType::EntryConfChange,
-        _ => EntryType::EntryConfChangeV2,
-    });
+    if entry.kind == CHANGE {
+        read.set_entry_type(EntryType::EntryConfChangeV2);
+    }
     read.data = entry.payload.to_vec().into();
     read
 }
 
 /// A snapshot as the log keeps it.
 pub(crate) fn stored(snapshot: &Snapshot) -> core::Snapshot {
-    let metadata = snapshot.get_metadata();
-    core::Snapshot {
-        index: metadata.index,
-        term: metadata.term,
-        metadata: metadata.get_conf_state().write_to_bytes().expect("it fits into memory").into(),
-        data: snapshot.data[..].into(),
+    let at = snapshot.get_metadata();
+    let metadata = membership::write(&members_in(at.get_conf_state())).into();
+    core::Snapshot { index: at.index, term: at.term, metadata, data: snapshot.data[..].into() }
+}
+
+pub(crate) fn members_in(conf: &ConfState) -> Membership {
+    Membership {
+        voters: set_of_numbers(conf.get_voters()),
+        outgoing: set_of_numbers(conf.get_voters_outgoing()),
+        learners: set_of_numbers(conf.get_learners()),
+        learners_next: set_of_numbers(conf.get_learners_next()),
+        auto_leave: conf.auto_leave,
     }
+}
+
+fn conf_of(members: &Membership) -> ConfState {
+    let mut conf = ConfState::default();
+    conf.voters = numbers_in(members.voters);
+    conf.voters_outgoing = numbers_in(members.outgoing);
+    conf.learners = numbers_in(members.learners);
+    conf.learners_next = numbers_in(members.learners_next);
+    conf.auto_leave = members.auto_leave;
+    conf
+}
+
+/// A change of the members, as the core takes it.
+pub(crate) fn change_of(steps: &[Step]) -> ConfChangeV2 {
+    let single = |&(part, node): &Step| {
+        let mut single = ConfChangeSingle { node_id: number_of(node), ..ConfChangeSingle::default() };
+        single.set_change_type(match part {
+            Part::Voter => AddNode,
+            Part::Learner => AddLearnerNode,
+            Part::Nobody => RemoveNode,
+        });
+        single
+    };
+    let mut change = ConfChangeV2::default();
+    change.set_changes(steps.iter().map(single).collect());
+    change
+}
+
+/// The change in an entry, if there is one.
+pub(crate) fn change_in(entry: &core::Entry) -> Option<ConfChangeV2> {
+    let mut change = ConfChangeV2::default();
+    let read = change.merge_from_bytes(if entry.kind == CHANGE { &entry.payload } else { &[] });
+    read.expect("an entry of the log is whole");
+    (entry.kind == CHANGE).then_some(change)
+}
+
+/// What a change makes of each server.
+pub(crate) fn steps_of(change: &ConfChangeV2) -> Vec<Step> {
+    let step = |single: &ConfChangeSingle| {
+        let part = match single.get_change_type() {
+            AddNode => Part::Voter,
+            AddLearnerNode => Part::Learner,
+            RemoveNode => Part::Nobody,
+        };
+        Some((part, server_of(single.node_id)?))
+    };
+    change.get_changes().iter().filter_map(step).collect()
 }
 
 impl Storage for Shelf {
     fn initial_state(&self) -> Result<RaftState> {
-        let state = self.log.hard_state();
-        let mut hard_state = HardState { term: state.term, vote: state.vote, ..HardState::default() };
-        hard_state.commit = state.commit;
-        Ok(RaftState { hard_state, conf_state: self.conf.clone() })
+        let core::HardState { term, vote, commit } = self.log.hard_state();
+        let hard_state = HardState { term, vote, commit, ..HardState::default() };
+        Ok(RaftState { hard_state, conf_state: conf_of(&self.members) })
     }
 
     fn entries(
@@ -86,11 +126,8 @@ impl Storage for Shelf {
     }
 
     fn term(&self, index: u64) -> Result<u64> {
-        match self.log.term(index) {
-            Some(term) => Ok(term),
-            None if index < self.log.first() => Err(Error::Store(StorageError::Compacted)),
-            None => Err(Error::Store(StorageError::Unavailable)),
-        }
+        let gone = if index < self.log.first() { StorageError::Compacted } else { StorageError::Unavailable };
+        self.log.term(index).ok_or(Error::Store(gone))
     }
 
     fn first_index(&self) -> Result<u64> {
@@ -101,16 +138,13 @@ impl Storage for Shelf {
         Ok(self.log.last())
     }
 
-    fn snapshot(&self, request_index: u64, _to: u64) -> Result<Snapshot> {
-        let kept = self.log.snapshot_to_send().filter(|snapshot| snapshot.index >= request_index);
+    fn snapshot(&self, request_index: u64, to: u64) -> Result<Snapshot> {
+        let kept = server_of(to).and_then(|to| self.log.snapshot_to_send(request_index, to));
         let kept = kept.ok_or(Error::Store(StorageError::SnapshotTemporarilyUnavailable))?;
-        let mut conf = ConfState::default();
-        conf.merge_from_bytes(&kept.metadata).expect("a snapshot that was stored is whole");
-        let mut snapshot = Snapshot::default();
-        snapshot.mut_metadata().index = kept.index;
-        snapshot.mut_metadata().term = kept.term;
-        snapshot.mut_metadata().set_conf_state(conf);
-        snapshot.data = kept.data.to_vec().into();
+        let mut snapshot = Snapshot { data: kept.data.to_vec().into(), ..Snapshot::default() };
+        let at = snapshot.mut_metadata();
+        (at.index, at.term) = (kept.index, kept.term);
+        at.set_conf_state(conf_of(&membership::read(&kept.metadata)));
         Ok(snapshot)
     }
 }

@@ -22,11 +22,16 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// Nothing was asked yet.
-    #[expect(clippy::new_without_default, reason = "rules begin with a claim")]
-    pub fn new() -> Clients {
+    /// Nothing was asked yet. Reads may return what was there earlier, if `reads_may_be_old`.
+    pub fn new(reads_may_be_old: bool) -> Clients {
+        let mut rules = ClientRules::new(Once::Claimed);
+        if reads_may_be_old {
+            for rule in ["acknowledged-kept", "reads-monotonic"] {
+                rules.blind(rule).expect("there are such rules");
+            }
+        }
         Clients {
-            rules: ClientRules::new(Once::Claimed),
+            rules,
             keys: BTreeMap::new(),
             names: Vec::new(),
             tokens: BTreeMap::new(),
@@ -81,7 +86,11 @@ impl Clients {
     /// The rule that the answer breaks.
     pub fn told(&mut self, op: OpId, reply: &Reply) -> Result<(), Violation> {
         match reply {
-            Reply::Campaigning | Reply::Transferring | Reply::Changing | Reply::Declined => Ok(()),
+            Reply::Campaigning
+            | Reply::Transferring
+            | Reply::Changing
+            | Reply::Requested
+            | Reply::Declined => Ok(()),
             Reply::Done(Answer::Written) => self.rules.answered(op, Told::Done),
             Reply::Done(Answer::Differs) | Reply::Refused => self.rules.answered(op, Told::Refused),
             Reply::Unknown => self.rules.answered(op, Told::Unknown),

@@ -7,11 +7,13 @@ use crate::core::Core;
 use crate::message::StoreMessage;
 use crate::node::StoreNode;
 use crate::options::Settings;
+use crate::outline::Outlined;
 pub use clients::Clients;
 use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Stimulus};
 use whitewater_sim::{
-    Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, Script, Seen, Span, Time, Violation, What,
+    Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Span,
+    Step, Time, Violation, What,
 };
 
 /// Watches a run.
@@ -20,16 +22,23 @@ pub struct StoreMonitor {
     clients: Clients,
     settling: Settling,
     figures: Figures,
+    /// The life of every server: another one means that its process was started again.
+    lives: [u32; SERVERS_MAX],
 }
 
 impl StoreMonitor {
     /// Watches a run of this script.
-    pub fn new(script: &Script, settings: &Settings) -> StoreMonitor {
+    pub fn new<C: Core>(script: &Script, settings: &Settings) -> StoreMonitor {
+        let disturbs_time = |step: &Step| {
+            matches!(step.action, Action::Clock { .. } | Action::Pause(_) | Action::Slow { .. })
+        };
+        let reads_may_be_old = C::trusts_clocks(settings) && script.steps.iter().any(disturbs_time);
         StoreMonitor {
             rules: RaftRules::new(script.servers),
-            clients: Clients::new(),
+            clients: Clients::new(reads_may_be_old),
             settling: Settling::new(script, settings),
             figures: Figures::default(),
+            lives: [0; SERVERS_MAX],
         }
     }
 
@@ -38,7 +47,17 @@ impl StoreMonitor {
         let mut rules = RaftRules::rules();
         rules.extend(ClientRules::rules());
         rules.extend(PROGRESS_RULES);
+        rules.push(settling::STARTED_AGAIN);
         rules
+    }
+
+    /// Notes what a server promises in the step in which it dies: a leader that tells others of a commit counts itself in.
+    fn note_promises<C: Core>(&mut self, seen: &Seen<'_, StoreNode<C>>) {
+        for effect in seen.effects {
+            if let Effect::Send { message: StoreMessage::Core(message), .. } = effect {
+                self.rules.promise(seen.node, message.outline().commit);
+            }
+        }
     }
 
     #[inline]
@@ -79,20 +98,30 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
         self.follow_clients(seen)?;
         let said = seen.effects.iter().filter_map(|effect| match effect {
             Effect::Send { to, message: StoreMessage::Core(message) } if *to != seen.node => {
-                Some(C::spoken(*to, message))
+                Some(message.outline().spoken(*to))
             }
             _ => None,
         });
         if seen.died {
             // Its view says that things are durable which are not; only what it sent counts.
+            self.note_promises(seen);
             return self.rules.died(seen.node, said);
         }
-        match cluster.view(seen.node).and_then(StoreNode::server) {
-            Some(view) => {
+        match cluster.view(seen.node) {
+            Some(StoreNode::Server(view)) => {
+                let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.life());
+                let stimulus = if view.life() == lived { stimulus } else { Stimulus::Booted };
                 self.rules.observe(seen.node, stimulus, view, said)?;
                 self.settling.observe(seen, stimulus, &self.rules)
             }
-            None => Ok(()),
+            // Its process has died of its disk, now or before.
+            Some(StoreNode::Dead(_)) => {
+                self.note_promises(seen);
+                self.rules.died(seen.node, said)?;
+                self.rules.crashed(seen.node);
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 

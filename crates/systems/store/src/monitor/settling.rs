@@ -6,7 +6,8 @@ use crate::core::Core;
 use crate::node::StoreNode;
 use crate::options::Settings;
 use whitewater_check::{
-    Ground, Obstructions, Owed, RaftRules, Served, Service, Settlement, Stimulus, Terrain, Witness,
+    Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Stimulus, Terrain,
+    Witness,
 };
 use whitewater_sim::{
     Cluster, Link, NodeId, OpId, Phase, Progress, Script, Seen, Span, Time, Violation, What,
@@ -18,12 +19,23 @@ const FRESH_KEY: &str = "fresh key";
 /// Entries that one request may add: an attempt that waits too long is followed by another.
 const ENTRIES_PER_REQUEST: u64 = 4;
 
+/// Name and claim of the rule that a process that died of its disk comes back.
+pub(super) const STARTED_AGAIN: (&str, &str) =
+    ("started-again", "Once faults are over, a server whose process died of its disk is started again.");
+
 /// The progress of one phase of settling.
 pub(super) struct Settling {
     obstructions: Obstructions,
     ground: Ground,
+    /// Whether members change.
+    changing: bool,
     phase: Phase,
     settlement: Option<Settlement>,
+    /// How servers were when it was settled what is owed.
+    standing: Standing,
+    /// Time for clients to ask all servers in turn for each request that is open, where some are no members and know of no
+    /// leader.
+    asking: Span,
     /// Clients that reach all of those who owe.
     served: Vec<NodeId>,
     write: Option<OpId>,
@@ -47,8 +59,11 @@ impl Settling {
                 limit: script.settle.limit,
                 entries_per_round_trip: settings.entries_per_append(),
             },
+            changing: settings.changing,
             phase: Phase::Faults,
             settlement: None,
+            standing: Standing::default(),
+            asking: Span::ZERO,
             served: Vec::new(),
             write: None,
             read: None,
@@ -66,11 +81,7 @@ impl Settling {
         inject: &mut Vec<(NodeId, Command)>,
     ) {
         self.phase = phase;
-        let mut terrain = Terrain::of(cluster, &self.obstructions, |_| true);
-        let asking = cluster.clients().filter_map(|client| cluster.view(client)?.client());
-        let requests: usize = asking.map(|client| client.open_requests()).sum();
-        terrain.expect(requests as u64 * ENTRIES_PER_REQUEST);
-        let settlement = Settlement::begin(&self.ground, terrain, rules);
+        let settlement = self.settle(cluster, rules);
         self.served = match settlement.owed() {
             Owed::Progress { core, .. } => {
                 cluster.clients().filter(|&client| self.reaches(cluster, client, &core.members)).collect()
@@ -78,6 +89,7 @@ impl Settling {
             Owed::Nothing(_) => Vec::new(),
         };
         self.settlement = Some(settlement);
+        self.asking = self.time_to_ask(cluster);
         (self.write, self.read, self.service) = (None, None, Service::default());
         let Some(&first) = self.served.first() else { return };
         let key = Text::from(FRESH_KEY);
@@ -94,6 +106,34 @@ impl Settling {
         }
     }
 
+    /// What is owed by those who are up now. A process that died of its disk is started again soon, and no disk fails any
+    /// more: it counts.
+    fn settle<C: Core>(&mut self, cluster: &Cluster<StoreNode<C>>, rules: &RaftRules) -> Settlement {
+        self.standing = Standing::of(cluster);
+        let mut terrain = Terrain::of(cluster, &self.obstructions, |_| true);
+        if self.changing {
+            for node in cluster.servers() {
+                if let Some(server) = cluster.view(node).and_then(StoreNode::server) {
+                    terrain.set_memberships(node, server.memberships_to_come());
+                }
+            }
+        }
+        let asking = cluster.clients().filter_map(|client| cluster.view(client)?.client());
+        let requests: usize = asking.map(|client| client.open_requests()).sum();
+        terrain.expect(requests as u64 * ENTRIES_PER_REQUEST);
+        Settlement::begin(&self.ground, terrain, rules)
+    }
+
+    /// See [`Settling::asking`]: an attempt waits for up to two of the shortest election timeouts.
+    fn time_to_ask<C: Core>(&self, cluster: &Cluster<StoreNode<C>>) -> Span {
+        if !self.changing {
+            return Span::ZERO;
+        }
+        let clients = self.served.iter().filter_map(|&client| cluster.view(client)?.client());
+        let open = clients.map(|client| client.open_requests()).max().unwrap_or(0) as u64;
+        self.ground.timing.election_low.times(2 * cluster.server_count() as u64 * open)
+    }
+
     /// Whether nothing lies between a client and any of these servers.
     fn reaches<C: Core>(&self, cluster: &Cluster<StoreNode<C>>, client: NodeId, servers: &[NodeId]) -> bool {
         let free = |link| cluster.is_open(link) && self.obstructions.is_free(link);
@@ -104,7 +144,7 @@ impl Settling {
 
     /// Time beyond the script's limit that this phase may take.
     pub(super) fn allowance(&self) -> Span {
-        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance)
+        self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance) + self.asking
     }
 
     pub(super) fn owes_nothing(&self) -> bool {
@@ -162,11 +202,38 @@ impl Settling {
         rules: &RaftRules,
         cluster: &Cluster<StoreNode<C>>,
     ) -> Progress {
+        if self.settlement.is_some() && Standing::of(cluster) != self.standing {
+            // A process that was started again has found out what is on its disk, or a change of the members was applied.
+            self.settlement = Some(self.settle(cluster, rules));
+        }
+        let awaited = self.standing.dead.iter().find(|node| cluster.is_running(**node));
+        if let (false, Some(&node)) = (self.owes_nothing(), awaited) {
+            let (rule, claim) = STARTED_AGAIN;
+            let message = format!("the process of {node} died of its disk and is not started again");
+            return Progress::Waiting(Violation { rule, claim, message, node: Some(node), peer: None });
+        }
         let Some(settlement) = &self.settlement else { return Progress::Done };
         let busy = |client: &NodeId| {
             cluster.view(*client).and_then(StoreNode::client).is_some_and(|client| client.open_requests() > 0)
         };
         self.service.unanswered = self.served.iter().copied().find(busy);
         settlement.progress(rules, cluster, &self.service)
+    }
+}
+
+/// What may change what is owed although faults are over.
+#[derive(Default, PartialEq, Eq)]
+struct Standing {
+    dead: Vec<NodeId>,
+    /// The members as servers see them, and as they may come to see them.
+    memberships: Vec<Vec<Membership>>,
+}
+
+impl Standing {
+    fn of<C: Core>(cluster: &Cluster<StoreNode<C>>) -> Standing {
+        let servers = || cluster.servers().filter_map(|node| Some((node, cluster.view(node)?)));
+        let dead = servers().filter(|(_, view)| view.is_dead()).map(|(node, _)| node).collect();
+        let members = servers().filter_map(|(_, view)| view.server());
+        Standing { dead, memberships: members.map(|server| server.memberships_to_come()).collect() }
     }
 }

@@ -1,14 +1,14 @@
 //! What checks see of a server.
 
+use super::Server;
 use crate::core::{Core, server_of};
-use crate::server::Server;
-use whitewater_check::{ElectionView, LogView, Refusal};
+use whitewater_check::{ElectionView, LogView, Membership, Refusal};
 use whitewater_sim::{NodeId, Role};
 
 impl<C: Core> ElectionView for Server<C> {
     #[inline]
     fn term(&self) -> u64 {
-        self.core().term()
+        self.shown.term
     }
 
     #[inline]
@@ -18,43 +18,43 @@ impl<C: Core> ElectionView for Server<C> {
 
     #[inline]
     fn vote(&self) -> Option<NodeId> {
-        self.core().vote()
+        self.shown.vote
     }
 
     #[inline]
     fn role(&self) -> Role {
-        self.core().role()
+        self.shown.role
     }
 
     #[inline]
     fn leader(&self) -> Option<NodeId> {
-        self.core().leader()
+        self.shown.leader
     }
 
     fn names_leader(&self) -> bool {
-        self.core().names_leader()
+        C::NAMES_LEADER
     }
 }
 
 impl<C: Core> LogView for Server<C> {
     #[inline]
     fn first_index(&self) -> u64 {
-        self.chain.base() + 1
+        self.spine.chain.base() + 1
     }
 
     #[inline]
     fn last_index(&self) -> u64 {
-        self.chain.last_index()
+        self.spine.chain.last_index()
     }
 
     #[inline]
     fn memory_last_index(&self) -> u64 {
-        self.core().last_index()
+        self.shown.last_index
     }
 
     #[inline]
     fn commit(&self) -> u64 {
-        if self.is_installing() { self.commit_before } else { self.core().commit() }
+        if self.is_installing() { self.commit_before } else { self.shown.commit }
     }
 
     #[inline]
@@ -64,12 +64,12 @@ impl<C: Core> LogView for Server<C> {
 
     #[inline]
     fn term_at(&self, index: u64) -> Option<u64> {
-        self.chain.term_at(index)
+        self.spine.chain.term_at(index)
     }
 
     #[inline]
     fn chain_at(&self, index: u64) -> Option<u64> {
-        self.chain.chain_at(index)
+        self.spine.chain.chain_at(index)
     }
 
     #[inline]
@@ -84,7 +84,17 @@ impl<C: Core> LogView for Server<C> {
 
     #[inline]
     fn match_index(&self, peer: NodeId) -> Option<u64> {
-        self.core().match_index(peer)
+        self.core.match_index(peer)
+    }
+
+    #[inline]
+    fn memberships(&self) -> &[(u64, Membership)] {
+        if self.identity.settings.changing { &self.memberships } else { &[] }
+    }
+
+    #[inline]
+    fn changes(&self) -> &[u64] {
+        &self.spine.changes
     }
 
     #[inline]

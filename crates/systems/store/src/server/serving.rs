@@ -1,0 +1,130 @@
+//! Serving clients and scripts: proposing, applying, reading, answering.
+
+use super::Server;
+use crate::command::{Answer, Operation, Reply};
+use crate::core::{Core, Entry, REQUEST, ReadId, Shown, number_of};
+use crate::marks;
+use crate::message::{Outcome, StoreMessage};
+use crate::node::Hands;
+use crate::owing::Place;
+use crate::request::encode;
+use std::sync::Arc;
+use whitewater_sim::{NodeId, OpId, Role};
+
+impl<C: Core> Server<C> {
+    /// A client asks for an operation.
+    pub(super) fn requested(&mut self, client: NodeId, attempt: u64, body: Arc<[u8]>, fx: &mut Hands<'_, C>) {
+        let Some(request) = self.owing.new_attempt(client, attempt, &body) else { return };
+        let Shown { role, leader, .. } = self.core.shown();
+        let leads = role == Role::Leader;
+        if let Some(key) = request.read {
+            if leader.is_none() {
+                self.refuse(client, attempt, fx);
+                return;
+            }
+            let number = self.owing.next_read();
+            let id = self.id_of_read(number);
+            if self.core.read(id) {
+                if !leads {
+                    fx.mark(marks::READ_AT_FOLLOWER);
+                }
+                self.owing.wait_for_read(client, attempt, key);
+                return;
+            }
+        }
+        let is_in_log = |place: Place| self.spine.chain.term_at(place.index) == Some(place.term);
+        if self.owing.repeat_write(client, attempt, request.number, is_in_log) {
+            fx.mark(marks::REQUEST_REPEATED);
+            return;
+        }
+        if !leads && !self.settings().forwarding || !self.core.propose(body) {
+            self.refuse(client, attempt, fx);
+            return;
+        }
+        if !leads {
+            fx.mark(marks::FORWARDED);
+        }
+        self.owing.wait_for_write(client, attempt, request.number, leads.then(|| self.last_place()));
+    }
+
+    /// What a read is known by, wherever the core sends it: whose it is, in which life, and the how-manieth.
+    fn id_of_read(&self, number: u64) -> ReadId {
+        let words = [number_of(self.identity.id), u64::from(self.life()), number];
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// A read has its index.
+    pub(super) fn read_at(&mut self, id: &[u8], index: u64, fx: &mut Hands<'_, C>) {
+        let number = id.last_chunk().map_or(0, |number| u64::from_le_bytes(*number));
+        if self.id_of_read(number) == id {
+            if index > self.applied {
+                fx.mark(marks::READ_WAITED);
+            }
+            self.owing.read_at(number, index);
+        }
+    }
+
+    /// The place of what was proposed last.
+    fn last_place(&self) -> Place {
+        let Shown { term, last_index: index, .. } = self.core.shown();
+        Place { term, index }
+    }
+
+    fn refuse(&mut self, client: NodeId, attempt: u64, fx: &mut Hands<'_, C>) {
+        // Who is no member hears of no new leader.
+        let leader = self.core.shown().leader.filter(|_| self.members().has(self.identity.id));
+        fx.send(client, StoreMessage::Response { attempt, outcome: Outcome::Refused { leader } });
+    }
+
+    /// A script asks this server itself; it proposes only if it leads. `None` if the answer comes when it is applied.
+    pub(super) fn propose_own(&mut self, op: OpId, operation: &Operation) -> Option<Reply> {
+        let number = u64::from(self.life()) << 32 | u64::from(op.0);
+        let leads = self.core.shown().role == Role::Leader;
+        if !leads || !self.core.propose(encode(self.identity.id, number, operation)) {
+            return Some(Reply::Refused);
+        }
+        self.owing.wait_for_own(op, self.last_place());
+        None
+    }
+
+    /// Applies a committed entry and answers whoever waits for it.
+    pub(super) fn apply(&mut self, entry: &Entry, fx: &mut Hands<'_, C>) {
+        assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
+        self.applied = entry.index;
+        let mut own_answer = None;
+        if entry.kind != REQUEST {
+            self.core.applied(entry);
+            self.follow_members(fx);
+        } else if let Some(applied) = self.machine.apply(&entry.payload) {
+            if applied.author.is_server() {
+                own_answer = applied.answer;
+            } else if let Some(answer) = applied.answer
+                && let Some(attempt) = self.owing.take_write(applied.author, applied.number)
+            {
+                let outcome = Outcome::Done(answer);
+                fx.send(applied.author, StoreMessage::Response { attempt, outcome });
+            }
+        }
+        let place = Place { term: entry.term, index: entry.index };
+        if self.identity.clients > 0
+            && let Some((client, attempt)) = self.owing.take_overwritten(place)
+        {
+            fx.mark(marks::PROPOSAL_OVERWRITTEN);
+            self.refuse(client, attempt, fx);
+        }
+        if let Some((op, is_it)) = self.owing.take_own(place) {
+            let reply = match own_answer {
+                Some(answer) if is_it => Reply::Done(answer),
+                _ => Reply::Refused,
+            };
+            fx.reply(op, reply);
+        }
+    }
+
+    pub(super) fn serve_reads(&mut self, fx: &mut Hands<'_, C>) {
+        while let Some((client, attempt, key)) = self.owing.take_read(self.applied) {
+            let outcome = Outcome::Done(Answer::Value(self.machine.get(&key)));
+            fx.send(client, StoreMessage::Response { attempt, outcome });
+        }
+    }
+}
