@@ -584,6 +584,37 @@ fn a_step_that_never_happens_is_an_error_that_names_it_and_the_end_of_the_run() 
 }
 
 #[test]
+fn a_variant_is_replayed_by_its_file_or_its_name() {
+    for word in ["scenarios/split-vote.json@noticed", "split-vote@noticed"] {
+        for more in ["", "-v", "--around 2"] {
+            let ended = run(&format!("replay {word} {more}"));
+            assert_eq!(ended.code, 0, "{word} {more}: {ended:#?}");
+        }
+    }
+    run("replay scenarios/split-vote.json").refused(2, &["several variants", "@VARIANT"]);
+    run("replay split-vote@unseen").refused(2, &["unseen", "not-noticed"]);
+    run("replay --profile calm split-vote@noticed").refused(2, &["--profile", "split-vote.json"]);
+}
+
+#[test]
+fn to_check_a_scenario_builds_nothing_and_refuses_a_bug_there_is_not() {
+    let file = folder("planted_in_a_file").join("planted.json");
+    let text = |bug: &str| {
+        format!(
+            r#"{{ "name": "planted", "system": "kv", "script": ["servers 3"],
+            "variants": {{ "one": {{ "bug": "{bug}", "expect": "pass" }} }} }}"#
+        )
+    };
+    let check = |bug: &str| {
+        fs::write(&file, text(bug)).unwrap();
+        // No cargo, no build.
+        ended(command("scenario check").arg(&file).env("CARGO", "no-such-cargo"))
+    };
+    assert_eq!(check("E04").code, 0);
+    check("nosuch").refused(2, &["nosuch"]);
+}
+
+#[test]
 fn a_scenario_that_does_not_do_what_is_expected_is_a_finding() {
     let folder = folder("unexpected");
     let original =

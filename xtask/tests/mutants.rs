@@ -114,7 +114,6 @@ mod without_bugs {
             "replay --mutant R14 7",
             &replay,
             "scenario run append-before-session-ready",
-            "scenario check append-before-session-ready",
             "scenario show append-before-session-ready",
         ] {
             // Where no program lies that was built before.

@@ -58,7 +58,7 @@ pub(crate) fn bugs_in(file: &Path, systems: Systems) -> BTreeSet<String> {
 
 /// The bugs that are planted in the files that these words name.
 pub(crate) fn bugs_of<'a>(words: impl IntoIterator<Item = &'a String>, systems: Systems) -> BTreeSet<String> {
-    let files = words.into_iter().filter_map(|word| file_of(split(word).0).ok().flatten());
+    let files = words.into_iter().filter_map(|word| place_of(word).ok()?.0);
     files.flat_map(|file| bugs_in(&file, systems)).collect()
 }
 
@@ -70,13 +70,27 @@ fn split(word: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// The file a word names and the variant in it: `FILE@variant`, `NAME@variant` for a scenario of this project, or what
+/// [`file_of`] takes.
+///
+/// # Errors
+/// As [`file_of`].
+pub(crate) fn place_of(word: &str) -> anyhow::Result<(Option<PathBuf>, Option<&str>)> {
+    let (name, variant) = split(word);
+    let scenario = files::folder("scenarios").join(format!("{name}.json"));
+    match variant.is_some() && !name.contains(['/', '\\']) && scenario.is_file() {
+        true => Ok((Some(scenario), variant)),
+        false => Ok((file_of(name)?, variant)),
+    }
+}
+
 /// What a word means; seeds are drawn under the restrictions.
 ///
 /// # Errors
 /// It names nothing that can be run; says why.
 pub(crate) fn meant(word: &str, restrictions: &Restrictions, systems: Systems) -> anyhow::Result<Meant> {
-    let (name, variant) = split(word);
-    let Some(file) = file_of(name)? else {
+    let (file, variant) = place_of(word)?;
+    let Some(file) = file else {
         let seed = parse_seed(word)
             .map_err(|why| anyhow!("{why}, or the name of a file, or a fingerprint such as F-0123456789"))?;
         let plan = generate(systems, seed, restrictions).map_err(anyhow::Error::msg)?;

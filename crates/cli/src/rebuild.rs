@@ -60,7 +60,10 @@ impl Build {
             let mut there: Vec<_> = named.iter().map(|bug| bug.id.as_str()).collect();
             there.extend(patches.iter().map(|patch| patch.id.as_str()));
             there.sort_unstable();
-            bail!("there is no bug `{id}`; there are {}", there.join(", "));
+            bail!(
+                "there is no bug `{id}`; there are {}; crates/mutants/named.txt says what those in the code do",
+                there.join(", ")
+            );
         }
         Ok(Some(Build::Named))
     }

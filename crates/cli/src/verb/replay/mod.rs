@@ -84,7 +84,7 @@ pub(crate) fn run(
     let restricted = typed.restricted.typed(given);
     let mut exit = Exit::Clean;
     for word in words {
-        if let (Some(file), Some(flag)) = (meant::file_of(&word)?, restricted.first()) {
+        if let (Some(file), Some(flag)) = (meant::place_of(&word)?.0, restricted.first()) {
             let file = file.display();
             bail!("--{flag} restricts what a seed means, and {file} holds the whole plan: leave it out");
         }

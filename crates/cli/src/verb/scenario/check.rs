@@ -1,7 +1,11 @@
 //! `scenario check`: reads scenario files and says what is wrong with them, without running them.
 
 use super::{chosen, load, nothing};
-use crate::{Exit, Screen, Systems};
+use crate::rebuild::Build;
+use crate::{Exit, Screen, Systems, meant};
+use anyhow::Context;
+use std::path::Path;
+use whitewater_plan::Scenario;
 
 /// Reads scenario files without running them, all of them if none is named.
 #[derive(Debug, clap::Args)]
@@ -18,7 +22,7 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     }
     let mut exit = Exit::Clean;
     for file in files {
-        match load(&file, systems) {
+        match read(&file, systems) {
             Ok(scenario) => {
                 screen.print(&format!("{}: {} variants", file.display(), scenario.variants.len()))
             }
@@ -30,4 +34,13 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
         }
     }
     Ok(exit)
+}
+
+/// Reads a scenario, and looks up the bugs it plants without building what has them.
+fn read(file: &Path, systems: Systems) -> anyhow::Result<Scenario> {
+    let scenario = load(file, systems)?;
+    for bug in meant::bugs_in(file, systems) {
+        Build::with(&bug, systems).with_context(|| file.display().to_string())?;
+    }
+    Ok(scenario)
 }

@@ -40,13 +40,13 @@ enum Action {
 }
 
 impl Typed {
-    /// The bugs that are planted in scenarios that are to be run or checked.
+    /// The bugs that are planted in scenarios that are to be run; to read one takes no build that has them.
     pub(crate) fn bugs(&self, systems: Systems) -> BTreeSet<String> {
         let names = match &self.action {
             Action::Run(typed) => &typed.names,
-            Action::Check(typed) => &typed.names,
             Action::Show(typed) => std::slice::from_ref(&typed.name),
             Action::List(_)
+            | Action::Check(_)
             | Action::Fmt(_)
             | Action::New(_)
             | Action::Words(_)

@@ -7,8 +7,8 @@ use crate::telling::system;
 use crate::{Exit, Screen, Systems};
 use std::path::Path;
 use whitewater_hunt::{Around, meets, missed, run_around, run_twice};
-use whitewater_plan::{Expect, Scenario, Variant};
-use whitewater_sim::{Outcome, Verdict};
+use whitewater_plan::{Expect, Scenario, Variant, text};
+use whitewater_sim::{CLAIM_RULES, Outcome, Verdict};
 
 /// Runs scenarios, all of them if none is named.
 #[derive(Debug, clap::Args)]
@@ -173,5 +173,18 @@ fn line(scenario: &Scenario, variant: &Variant, outcome: &Outcome, judged: &Resu
         (verdict, Ok(())) => format!("{}: {verdict} (expected)", verdict.rule()),
         (_, Err(why)) => format!("FAIL: {why}"),
     };
-    format!("{} @{}  {did}", scenario.name, variant.name)
+    let step =
+        claimed_step(scenario, &outcome.verdict).map_or(String::new(), |step| format!("; it is `{step}`"));
+    format!("{} @{}  {did}{step}", scenario.name, variant.name)
+}
+
+/// The step whose claim does not hold, if that is what a verdict is about.
+fn claimed_step(scenario: &Scenario, verdict: &Verdict) -> Option<String> {
+    let Verdict::Violated(violation) = verdict else { return None };
+    if !CLAIM_RULES.iter().any(|(rule, _)| *rule == violation.rule) {
+        return None;
+    }
+    // Those messages begin with the number of their step.
+    let number: usize = violation.message.strip_prefix("step ")?.split(' ').next()?.parse().ok()?;
+    scenario.script.steps.get(number.checked_sub(1)?).map(text::print_step)
 }

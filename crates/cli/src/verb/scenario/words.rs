@@ -1,8 +1,10 @@
 //! `scenario words`: what scripts can say of a system - its commands, messages, timers, figures, options and rules.
 
+use crate::rebuild::project_folder;
 use crate::telling::system;
 use crate::{Exit, Screen, Systems};
 use std::fmt::Write as _;
+use whitewater_mutants::named;
 use whitewater_sim::{CLAIM_RULES, System};
 
 /// Says which words scripts have for a system: commands, messages, timers, figures, options, rules.
@@ -33,6 +35,11 @@ fn words(system: &dyn System) -> String {
     list("timers", timers);
     list("figures", system.figures());
     list("bugs", system.bugs());
+    let is_planted_elsewhere = system.bugs().is_empty()
+        && named(&project_folder()).is_ok_and(|all| all.iter().any(|bug| bug.system == system.name()));
+    if is_planted_elsewhere {
+        list("bugs", &["a variant plants one by `\"bug\": \"ID\"`; crates/mutants/named.txt lists them"]);
+    }
     // No system has an empty command, and what it says to one names those there are.
     if let Err(commands) = system.check_operation("") {
         let commands = commands.split_once(": ").map_or(commands.as_str(), |(_, forms)| forms);
