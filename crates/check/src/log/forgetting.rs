@@ -40,10 +40,12 @@ impl RaftRules {
     fn has_lost_entries<V: RaftView + ?Sized>(&self, node: NodeId, view: &V) -> bool {
         let shadow = self.books.node(node);
         let durable = shadow.standing.durable_index;
-        let differs = |was| view.chain_at(durable).is_some_and(|is| is != was);
-        // What a step cut off in which the disk died was durable as well; whether that was lawful nobody can tell.
+        let differs = |(index, was)| view.chain_at(index).is_some_and(|is| is != was);
+        let kept = shadow.log.chain_at(durable).map(|chain| (durable, chain));
+        // What a step cut off or replaced in which the disk died was durable as well; whether that was lawful nobody can tell.
         view.last_index() < durable.max(shadow.durable_before)
-            || shadow.log.chain_at(durable).is_some_and(differs)
+            || kept.is_some_and(differs)
+            || shadow.kept_before.is_some_and(differs)
     }
 
     /// In the step in which its process or disk died a node has promised to have the log up to `index`.
@@ -109,6 +111,28 @@ mod tests {
         assert!(lost(|n| {
             n.cut(1);
             n.append(&[1]);
+        }));
+    }
+
+    #[test]
+    fn an_entry_from_before_the_step_in_which_the_disk_died_is_missed_where_another_stands() {
+        let lost = |change: fn(&mut crate::log::testing::Toy)| {
+            let mut run = Run::new();
+            run.step(N1, |n| {
+                n.enter(2, Role::Follower);
+                n.append(&[1, 2]);
+            })
+            .unwrap();
+            run.rules.died(N1, []).unwrap();
+            run.crash(N1);
+            let mut toy = run.nodes[0].clone();
+            change(&mut toy);
+            run.rules.has_lost(N1, &toy)
+        };
+        assert!(!lost(|_| {}));
+        assert!(lost(|n| {
+            n.cut(0);
+            n.append(&[1, 1]);
         }));
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Shadow {
     /// Up to where the log was durable before the step in which the disk died, or was said to be in it, while the node is
     /// down.
     pub(crate) durable_before: u64,
+    /// Index and chain of the last entry that was durable before that step, if it is known.
+    pub(crate) kept_before: Option<(u64, u64)>,
     /// Set for a node whose disk lost what it had promised to keep: nothing about its durability is claimed any more.
     pub(crate) forgiven: bool,
 }
@@ -42,6 +44,7 @@ impl Default for Shadow {
             memberships_seen: 0,
             uncertain: false,
             durable_before: 0,
+            kept_before: None,
             forgiven: false,
         }
     }
@@ -64,14 +67,16 @@ impl Shadow {
         if self.is_up {
             self.crash();
         }
-        (self.is_up, self.uncertain, self.durable_before) = (true, false, 0);
+        (self.is_up, self.uncertain, self.durable_before, self.kept_before) = (true, false, 0, None);
         self.memberships_seen = 0;
     }
 
     /// The disk died in the middle of a step: what was committed is all that is certain to be there.
     pub(crate) fn die(&mut self) {
         self.uncertain = true;
-        self.durable_before = self.durable_before.max(self.standing.durable_index);
+        let durable = self.standing.durable_index;
+        self.durable_before = self.durable_before.max(durable);
+        self.kept_before = self.log.chain_at(durable).map(|chain| (durable, chain)).or(self.kept_before);
         self.standing.durable_index = self.standing.durable_index.min(self.standing.commit);
     }
 

@@ -140,13 +140,22 @@ impl Disk {
         time + stall
     }
 
-    /// A sync has failed: what it was to make durable is lost. A disk with sectors may go on showing it until the
-    /// cache is dropped.
+    /// A sync has failed: what it was to make durable is lost, and what was written to the file since. A disk with sectors may
+    /// go on showing it until the cache is dropped. A later sync of the file that is under way fails as well. Where another sync
+    /// has made everything durable meanwhile, nothing is lost: so an earlier life of a process takes nothing from a later one.
     pub(super) fn lose_dirty(&mut self, sync: PendingSync) {
         self.counts.syncs_failed += 1;
+        if !self.files[sync.file.0 as usize].is_dirty_at(sync.changes) {
+            return;
+        }
         let cache_keeps =
             self.timing.sector_bytes > 0 && self.place(address::CACHE_KEEPS, sync.changes) & 1 == 1;
         self.files[sync.file.0 as usize].lose_dirty(cache_keeps);
+        for later in self.waiting.iter_mut().chain(&mut self.asked) {
+            if later.file == sync.file && later.changes >= sync.changes {
+                later.fate = SyncFate::Fails;
+            }
+        }
     }
 
     pub(super) fn before_load(&mut self, file: FileId) -> Result<(), DiskError> {

@@ -80,6 +80,11 @@ impl File {
         self.undo.len()
     }
 
+    /// Whether any of the first `changes` changes is not durable.
+    pub(super) fn is_dirty_at(&self, changes: u64) -> bool {
+        self.changes - (self.undo.len() as u64) < changes
+    }
+
     /// Changes made so far; a sync that is asked for now covers so many.
     pub(super) fn changes(&self) -> u64 {
         self.changes
@@ -107,7 +112,6 @@ impl File {
     }
 
     fn undo_newest(&mut self) -> u64 {
-        self.changes -= 1;
         match self.undo.pop_back().expect("there is a change to undo") {
             Undo::Append { length } => {
                 let lost = self.bytes.len() - length;

@@ -284,6 +284,49 @@ fn a_lying_sync_says_done_and_keeps_nothing() {
     assert_eq!(disk.counts().lied, 1);
 }
 
+/// A disk on which syncs take a while and fail from now on.
+fn failing_late() -> Disk {
+    let span = Span::from_millis(1);
+    let mut disk = faulty(DiskTiming { failures: u16::MAX, low: span, high: span, ..DiskTiming::default() });
+    disk.open("log");
+    disk
+}
+
+fn ask(disk: &mut Disk, file: FileId) -> Ticket {
+    let Ok(Sync::Pending(ticket)) = disk.sync(file) else { panic!("it takes a while") };
+    disk.take_asked().for_each(drop);
+    ticket
+}
+
+#[test]
+fn a_sync_that_fails_late_takes_nothing_from_who_has_made_it_durable_since() {
+    let mut disk = failing_late();
+    let file = disk.open("log");
+    disk.append(file, b"one").unwrap();
+    let earlier = ask(&mut disk, file);
+    disk.heal();
+    let later = ask(&mut disk, file);
+    assert_eq!(disk.complete(later), Some(true));
+    disk.append(file, b"two").unwrap();
+    assert_eq!(disk.complete(earlier), Some(false));
+    assert_eq!(disk.read(file), b"onetwo");
+}
+
+#[test]
+fn where_a_sync_has_lost_what_a_later_one_was_to_make_durable_that_fails_too() {
+    let mut disk = failing_late();
+    let file = disk.open("log");
+    disk.append(file, b"one").unwrap();
+    let earlier = ask(&mut disk, file);
+    disk.heal();
+    let later = ask(&mut disk, file);
+    assert_eq!(disk.complete(earlier), Some(false));
+    assert_eq!(disk.read(file), b"");
+    disk.append(file, b"two").unwrap();
+    assert_eq!(disk.complete(later), Some(false));
+    assert_eq!(disk.read(file), b"two", "what was written behind both is covered by neither");
+}
+
 #[test]
 fn a_lost_write_is_seen_until_the_cache_is_dropped() {
     let faults = DiskFaults { lost_writes: u16::MAX, ..DiskFaults::default() };

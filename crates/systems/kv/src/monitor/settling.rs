@@ -70,8 +70,9 @@ impl Settling {
                 timing: settings.timing(),
                 // The answer waits for a sync, and for one that was asked for before.
                 round_trip: (delay_high + script.disk.high + script.lasting_slowness()).times(2),
-                // A session that begins is asked for, once more if that was lost, and takes its time.
-                connecting: settings.session_start_high + settings.election_timeout().times(2),
+                // A session that begins is asked for, once more if that was lost, and takes its time. One that was asked for in
+                // an earlier life of the peer takes it first, and is found to be broken then.
+                connecting: settings.session_start_high.times(2) + settings.election_timeout().times(2),
                 clocks_true: !script.has_lasting_clocks_beyond(20),
                 limit: script.settle.limit,
                 entries_per_round_trip: settings.entries_per_append(),
@@ -193,7 +194,7 @@ impl Settling {
     pub(super) fn allowance(&self) -> Span {
         let allowance =
             self.settlement.as_ref().map_or(Span::ZERO, Settlement::allowance) + self.repair + self.asking;
-        if self.owes_nothing() { allowance } else { allowance + self.applying }
+        if self.owes_nothing() { allowance } else { allowance + self.ground.connecting + self.applying }
     }
 
     pub(super) fn owes_nothing(&self) -> bool {
