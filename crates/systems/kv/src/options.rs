@@ -70,12 +70,13 @@ pub const SPECS: &[OptionSpec] = &[
         "Whether clients read at whom they believe to lead or at any server, one after the other.",
     ),
     // A leader goes on for up to two election timeouts before it finds out that nobody follows: what it reads then is old.
+    spec("lease", SWITCH, "off", true, "Whether a leader answers reads at once as long as it leads."),
     spec(
-        "lease",
-        Values::Words(&["off", "on", "loose"]),
-        "off",
+        "lease-excuses",
+        SWITCH,
+        "on",
         false,
-        "Whether a leader answers reads at once as long as it leads; loose, they may be old where clocks differ.",
+        "Whether the checks forgive a read by a lease that it is old where anything goes wrong; off, it has to be new.",
     ),
     spec(
         "disk-excuses",
@@ -232,8 +233,8 @@ pub struct Settings {
     pub read_at_any: bool,
     /// The leader trusts its lease.
     pub lease: bool,
-    /// Reads by the lease may be old where time passes differently for others.
-    pub lease_is_loose: bool,
+    /// Whether a read by a lease is forgiven that it is old.
+    pub lease_excuses: bool,
     /// Followers pass proposals on.
     pub forwarding: bool,
     /// Whether a server is forgiven what its disk betrayed.
@@ -320,8 +321,8 @@ impl Settings {
             reads: if is("reads", "log") { Reads::Log } else { Reads::Index },
             read_at_any: is("read-at", "any"),
             // A lease counts on voters that stand by their leader.
-            lease: !is("lease", "off") && is("check-quorum", "on"),
-            lease_is_loose: is("lease", "loose"),
+            lease: is("lease", "on") && is("check-quorum", "on"),
+            lease_excuses: is("lease-excuses", "on"),
             forwarding: is("forwarding", "on"),
             disk_excuses: is("disk-excuses", "on"),
             clients_only: is("checks", "clients"),

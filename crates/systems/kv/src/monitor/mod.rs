@@ -15,8 +15,8 @@ use settling::Settling;
 use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Span,
-    Step, Time, Violation, Watch, What,
+    Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, Ratio, SERVERS_MAX, Script, Seen,
+    Span, Step, Time, Violation, Watch, What,
 };
 
 /// Name and claim of the rule that a log on a disk of good faith is whole.
@@ -64,14 +64,19 @@ pub struct KvMonitor {
     is_blind: bool,
 }
 
+/// Whether a lease may be wrong in a run: a leader finds out within two election timeouts that nobody follows, and others may
+/// elect another after one. So it has to be cut off, to stand still, or to have a clock of its own.
+fn disturbs_leases(script: &Script) -> bool {
+    let Script { network, disk, steps, .. } = script;
+    let stands_still = disk.stalls > 0 || disk.busy_high > Span::ZERO;
+    let is_fault = |step: &Step| !matches!(step.action, Action::Operate { .. });
+    network.loss != Ratio::NEVER || stands_still || steps.iter().any(is_fault)
+}
+
 impl KvMonitor {
     /// Watches a run of this script.
     pub fn new(script: &Script, settings: &Settings) -> KvMonitor {
-        // A leader that trusts a lease may be wrong where time passes differently for others.
-        let disturbs_time = |step: &Step| {
-            matches!(step.action, Action::Clock { .. } | Action::Pause(_) | Action::Slow { .. })
-        };
-        let reads_may_be_old = settings.lease_is_loose && script.steps.iter().any(disturbs_time);
+        let reads_may_be_old = settings.lease && settings.lease_excuses && disturbs_leases(script);
         KvMonitor {
             rules: RaftRules::new(script.servers),
             answered: 0,
