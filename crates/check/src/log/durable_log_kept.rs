@@ -18,7 +18,8 @@ impl LogRule for DurableLogKept {
 
     #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
-        let (node, durable) = (change.node, change.before.durable_index);
+        // What it had cut off already, of its own accord or for a snapshot, the disk may have given up with it.
+        let (node, durable) = (change.node, change.before.durable_index.min(change.before.last_index));
         if change.kept >= durable || books.node(node).forgiven {
             return Ok(());
         }
@@ -67,6 +68,31 @@ pub(super) mod tests {
             }),
             None
         );
+    }
+
+    #[test]
+    fn what_was_cut_off_before_the_crash_may_be_there_or_not() {
+        let starts = |last: u64| {
+            broken(|run| {
+                run.step(N1, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1, 1, 1]);
+                })?;
+                let before = run.nodes[0].clone();
+                run.step(N1, |n| {
+                    n.cut(2);
+                    n.durable_index = 3;
+                })?;
+                run.crash(N1);
+                run.boot(N1, |n| {
+                    *n = before;
+                    n.cut(last);
+                })
+            })
+        };
+        assert_eq!(starts(3), None);
+        assert_eq!(starts(2), None);
+        assert_eq!(starts(1), Some(DurableLogKept::NAME));
     }
 
     #[test]
