@@ -19,6 +19,16 @@ fn lease_read_after_transfer() {
 }
 
 #[test]
+fn sole_voter_stands_unstored() {
+    whitewater::scenario_in(&TIKV, "scenarios/sole-voter-stands-unstored.json");
+}
+
+#[test]
+fn sole_voter_speaks_unstored() {
+    whitewater::scenario_in(&TIKV, "scenarios/sole-voter-speaks-unstored.json");
+}
+
+#[test]
 fn request_again_after_a_restart() {
     whitewater::scenario_in(&NORAFT, "scenarios/request-again-after-a-restart.json");
 }
@@ -32,6 +42,13 @@ fn the_release_that_compares_lengths_loses_a_committed_entry_within_a_moment() {
 #[test]
 fn the_raft_of_tikv_survives() {
     whitewater::hunt_in(&TIKV).jobs(1).deliveries(100_000).assert_clean();
+}
+
+#[test]
+fn the_raft_of_tikv_survives_a_calm_network_and_a_bad_one() {
+    for profile in [whitewater::plan::Profile::Calm, whitewater::plan::Profile::Network] {
+        whitewater::hunt_in(&TIKV).profile(profile).jobs(1).deliveries(50_000).assert_clean();
+    }
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub struct Client {
     attempt: u64,
     /// Who probably leads.
     believed: NodeId,
+    /// Whom it asks next if nobody tells it who leads: everybody in turn, as what servers say of others may be old.
+    turn: NodeId,
     /// The life every server is in, as far as known.
     lives: Vec<u32>,
 }
@@ -67,6 +69,7 @@ pub struct Client {
 impl Client {
     pub(crate) fn boot<C: Core>(boot: &Boot<'_, Settings>, fx: &mut Hands<'_, C>) -> Client {
         let first = fx.draw(name_hash("first-server"), 0, boot.servers as u64 - 1);
+        let first = NodeId::server(first as usize);
         Client {
             id: boot.id,
             servers: boot.servers,
@@ -77,7 +80,8 @@ impl Client {
             current: None,
             number: 0,
             attempt: 0,
-            believed: NodeId::server(first as usize),
+            believed: first,
+            turn: first,
             lives: vec![0; boot.servers],
         }
     }
@@ -157,10 +161,9 @@ impl Client {
     }
 
     fn time_is_up<C: Core>(&mut self, fx: &mut Hands<'_, C>) {
-        let next = self.next_target();
         let Some(current) = &mut self.current else { return };
         current.doubtful |= !current.pausing;
-        let next = if current.pausing { current.target } else { next };
+        let next = if current.pausing { current.target } else { self.next_in_turn() };
         self.attempt(next, fx);
     }
 
@@ -168,7 +171,6 @@ impl Client {
         if attempt != self.attempt {
             return;
         }
-        let next = self.next_target();
         let Some(current) = self.current.as_mut().filter(|current| !current.pausing) else { return };
         match outcome {
             Outcome::Done(answer) => {
@@ -178,16 +180,16 @@ impl Client {
                 self.finish(Reply::Done(answer), fx);
             }
             Outcome::Refused { leader: Some(leader) } if leader != current.target => self.attempt(leader, fx),
-            // Nobody leads, as it seems: waits before it tries the next server.
-            Outcome::Refused { .. } => {
-                (current.pausing, current.target) = (true, next);
-                fx.set_timer(
-                    StoreTimer::Attempt,
-                    self.election_timeout.part(4),
-                    self.election_timeout.part(2),
-                );
-            }
+            Outcome::Refused { .. } => self.pause(fx),
         }
+    }
+
+    /// Nobody leads, as it seems: waits before it tries the next server.
+    fn pause<C: Core>(&mut self, fx: &mut Hands<'_, C>) {
+        let next = self.next_in_turn();
+        let Some(current) = &mut self.current else { return };
+        (current.pausing, current.target) = (true, next);
+        fx.set_timer(StoreTimer::Attempt, self.election_timeout.part(4), self.election_timeout.part(2));
     }
 
     /// The server was started again. In its life before it may have taken the request on.
@@ -211,9 +213,9 @@ impl Client {
         self.begin_next(fx);
     }
 
-    fn next_target(&self) -> NodeId {
-        let last = self.current.as_ref().map_or(self.believed, |current| current.target);
-        NodeId::server((last.position() + 1) % self.servers)
+    fn next_in_turn(&mut self) -> NodeId {
+        self.turn = NodeId::server((self.turn.position() + 1) % self.servers);
+        self.turn
     }
 
     pub(crate) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,17 +1,18 @@
 //! The public crate `raft` 0.7, the Raft of TiKV, in the world.
 
+mod guards;
 mod message;
 mod shelf;
 
 pub use message::TikvMessage;
 use raft::eraftpb::{ConfState, Message, MessageType};
-use raft::{Config, LightReady, RawNode, ReadOnlyOption, Ready, SnapshotStatus, StateRole};
+use raft::{Config, LightReady, Raft, RawNode, ReadOnlyOption, Ready, SnapshotStatus, StateRole};
 use shelf::Shelf;
 use std::ops::Range;
 use std::sync::Arc;
 use whitewater_check::{Membership, RefusalReason};
 use whitewater_sim::{NodeId, OptionSpec, Role, Values};
-use whitewater_store::core::{HardState, Order, Seat, Shown};
+use whitewater_store::core::{Order, Seat, Shown};
 use whitewater_store::options::{self, drawn, switch};
 use whitewater_store::{Core, Entry, Log, ReadId, Settings, Step, Store, Todo, number_of, server_of};
 
@@ -39,14 +40,15 @@ impl Tikv {
     fn members_now(&self) -> ConfState {
         self.raw.raft.prs().conf().to_conf_state()
     }
+
+    /// Whether something is let through that the guards keep from the crate.
+    fn passes(&self, guard: impl Fn(&Raft<Shelf>) -> bool) -> bool {
+        self.seat.settings.own("guards") == "off" || guard(&self.raw.raft)
+    }
 }
 
 fn addressed(message: Message) -> (NodeId, TikvMessage) {
     (server_of(message.to).expect("it writes to members"), TikvMessage(Box::new(message)))
-}
-
-fn hard_state(state: &raft::eraftpb::HardState) -> HardState {
-    HardState { term: state.term, vote: state.vote, commit: state.commit }
 }
 
 impl Core for Tikv {
@@ -134,11 +136,16 @@ impl Core for Tikv {
     }
 
     fn tick(&mut self) {
-        self.raw.tick();
+        if self.passes(guards::may_win_at_once) {
+            self.raw.tick();
+        }
     }
 
     fn receive(&mut self, _from: NodeId, message: TikvMessage) -> Result<(), RefusalReason> {
         let kind = message.0.get_msg_type();
+        if kind == MessageType::MsgTimeoutNow && !self.passes(guards::may_win_at_once) {
+            return Ok(());
+        }
         let forwarded = matches!(kind, MessageType::MsgPropose | MessageType::MsgReadIndex);
         self.raw.step(*message.0).map_err(|error| match error {
             raft::Error::ProposalDropped if forwarded => RefusalReason::ForwardedWithoutLeader,
@@ -165,10 +172,8 @@ impl Core for Tikv {
     }
 
     fn obey(&mut self, order: Order<'_>) -> bool {
-        let unguarded = self.seat.settings.own("guards") == "off";
         match order {
-            // Who has no vote would stand for election, too, and panic once it is elected.
-            Order::Campaign => (unguarded || self.raw.raft.promotable()) && self.raw.campaign().is_ok(),
+            Order::Campaign => self.passes(guards::may_stand) && self.raw.campaign().is_ok(),
             Order::Transfer(to) => {
                 self.raw.transfer_leader(number_of(to));
                 self.raw.raft.leader_id != 0
@@ -177,12 +182,8 @@ impl Core for Tikv {
                 let leads = self.raw.raft.state == StateRole::Leader;
                 leads && self.raw.propose_conf_change(Vec::new(), shelf::change_of(steps)).is_ok()
             }
-            // It takes no entries until the snapshot has come; one that is needed for a majority must not wait for entries that
-            // nobody can commit without it.
             Order::RequestSnapshot => {
-                let log = &self.raw.raft.raft_log;
-                let settled = log.last_index() == log.committed;
-                (unguarded || settled) && self.raw.request_snapshot().is_ok()
+                self.passes(guards::may_request_snapshot) && self.raw.request_snapshot().is_ok()
             }
             Order::SnapshotSent { to, arrived } => {
                 let status = if arrived { SnapshotStatus::Finish } else { SnapshotStatus::Failure };
@@ -200,7 +201,7 @@ impl Core for Tikv {
         self.raw.advance_apply_to(self.handed);
         if let Some(mut light) = self.light.take() {
             todo.messages.extend(light.take_messages().into_iter().map(addressed));
-            todo.hard_state = light.commit_index().map(|_| hard_state(&self.raw.raft.hard_state()));
+            todo.hard_state = light.commit_index().map(|_| shelf::hard_state(&self.raw.raft.hard_state()));
             todo.may_be_lost = true;
             self.hand_on(todo, light.committed_entries());
             return true;
@@ -210,9 +211,11 @@ impl Core for Tikv {
         }
         let mut ready = self.raw.ready();
         todo.number = ready.number();
-        todo.messages.extend(ready.take_messages().into_iter().map(addressed));
+        let early =
+            if self.passes(guards::may_speak_early) { &mut todo.messages } else { &mut todo.promises };
+        early.extend(ready.take_messages().into_iter().map(addressed));
         todo.promises.extend(ready.take_persisted_messages().into_iter().map(addressed));
-        todo.hard_state = ready.hs().map(hard_state);
+        todo.hard_state = ready.hs().map(shelf::hard_state);
         todo.may_be_lost = !ready.must_sync();
         if !ready.snapshot().is_empty() {
             let snapshot = shelf::stored(ready.snapshot());

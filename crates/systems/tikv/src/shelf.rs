@@ -45,6 +45,10 @@ pub(crate) fn stored(snapshot: &Snapshot) -> core::Snapshot {
     core::Snapshot { index: at.index, term: at.term, metadata, data: snapshot.data[..].into() }
 }
 
+pub(crate) fn hard_state(state: &HardState) -> core::HardState {
+    core::HardState { term: state.term, vote: state.vote, commit: state.commit }
+}
+
 pub(crate) fn members_in(conf: &ConfState) -> Membership {
     Membership {
         voters: set_of_numbers(conf.get_voters()),
