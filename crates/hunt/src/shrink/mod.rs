@@ -20,7 +20,7 @@ pub use trials::{ShrinkBudget, Slip};
 
 use crate::run::run;
 use crate::signature::Signature;
-use trials::{Held, Trials};
+use trials::{Held, Length, Trials};
 use whitewater_plan::Plan;
 use whitewater_sim::{Outcome, System};
 
@@ -208,7 +208,7 @@ fn attempt(trials: &mut Trials<'_>, mut held: Held) -> (Held, bool) {
 
 /// How much there is to read in a plan and its run.
 fn weight(held: &Held, system: &dyn System) -> u64 {
-    trials::weight(elements(&held.plan, system).len(), &held.outcome)
+    trials::weight(elements(&held.plan, system).len(), Length::of(&held.outcome))
 }
 
 /// Whether nobody would ask for less.
