@@ -1,6 +1,7 @@
 //! What is left of a shrunk failure is small, needs each of its elements, and nothing random.
 //!
-//! By default a few bugs are tried; `WHITEWATER_ALL=1` tries all of them and prints a table.
+//! By default a few bugs are tried; `WHITEWATER_ALL=1` tries all of them and prints a table, `WHITEWATER_BUGS="E09,R14 by clients"`
+//! tries those. The table tells which faults are left, crashes or cuts, and marks those without which the bug is not found.
 #![cfg(feature = "mutants")]
 
 mod support;
@@ -8,28 +9,55 @@ mod support;
 use std::time::Instant;
 use whitewater_hunt::{ShrinkBudget, Shrinking, Shrunk, Signature, elements, run, shrink, without};
 use whitewater_kv::KV;
-use whitewater_plan::{InputFile, Plan, Restrictions, generate};
+use whitewater_plan::{InputFile, Plan, Restrictions, Tuning, generate};
 use whitewater_relay::RELAY;
-use whitewater_sim::{Rest, System};
+use whitewater_sim::{Fault, Rest, System};
 
 static SYSTEMS: &[&dyn System] = &[&RELAY, &KV];
 
 /// Runs until a bug counts as not found.
 const RUNS_MAX: u64 = 3_000;
 /// Tries of one shrink.
-const TRIES: u64 = 12_000;
+const TRIES: u64 = 16_000;
 
-/// The first failing plan from a seed on, with the bug planted.
-fn failing(bug: &str, mut seed: u64) -> Option<(Plan, u64)> {
-    let restrictions = Restrictions { bug: Some(bug.to_owned()), ..Restrictions::default() };
-    for _ in 0..RUNS_MAX {
-        let plan = generate(SYSTEMS, seed, &restrictions).expect("the bug can be planted");
-        if !run(system(&plan), &plan, false).expect("the plan runs").verdict.is_pass() {
-            return Some((plan, seed));
-        }
-        seed += 1;
+/// A planted bug, and who has to see it.
+struct Case {
+    bug: String,
+    /// Only what clients see counts: most rules see a bug long before it does harm, and need fewer faults for that.
+    by_clients: bool,
+}
+
+impl Case {
+    fn new(bug: &str, by_clients: bool) -> Case {
+        Case { bug: bug.to_owned(), by_clients }
     }
-    None
+
+    fn restrictions(&self) -> Restrictions {
+        let checks = self.by_clients.then(|| ("checks".to_owned(), "clients".to_owned()));
+        Restrictions {
+            bug: Some(self.bug.clone()),
+            set: checks.into_iter().collect(),
+            ..Restrictions::default()
+        }
+    }
+
+    fn name(&self) -> String {
+        if self.by_clients { format!("{} by clients", self.bug) } else { self.bug.clone() }
+    }
+}
+
+/// The first failing plan from seed 0 on, with the bug planted, changed as `change` says.
+fn failing(restrictions: &Restrictions, change: impl Fn(&mut Plan)) -> Option<(Plan, u64)> {
+    (0..RUNS_MAX).find_map(|seed| {
+        let mut plan = generate(SYSTEMS, seed, restrictions).expect("the bug can be planted");
+        change(&mut plan);
+        let fails = !run(system(&plan), &plan, false).expect("the plan runs").verdict.is_pass();
+        fails.then_some((plan, seed))
+    })
+}
+
+fn found(bug: &str) -> Plan {
+    failing(&Case::new(bug, false).restrictions(), |_| ()).expect("it is found").0
 }
 
 fn system(plan: &Plan) -> &'static dyn System {
@@ -42,52 +70,146 @@ fn shrunk(plan: &Plan, jobs: usize) -> Shrunk {
     shrink(&shrinking, plan).expect("the plan fails")
 }
 
-/// Every bug that is not known to survive, or a few of them.
-fn bugs() -> Vec<String> {
+/// Bugs that clients see without the help of other rules.
+const BY_CLIENTS: [&str; 8] =
+    ["E04", "E08", "R06", "R07", "R14", "R17", "wal-cache-not-truncated", "wal-reply-before-sync"];
+
+/// Every bug that is not known to survive, or a few of them, or those that are named.
+fn cases() -> Vec<Case> {
+    let seen = |bugs: &[&str], by_clients| bugs.iter().map(|bug| Case::new(bug, by_clients)).collect();
+    if let Ok(named) = std::env::var("WHITEWATER_BUGS") {
+        let named = named.split(',').map(|name| match name.strip_suffix(" by clients") {
+            Some(bug) => Case::new(bug, true),
+            None => Case::new(name, false),
+        });
+        return named.collect();
+    }
     if std::env::var_os("WHITEWATER_ALL").is_none() {
-        return ["E04", "R06", "seed-e7"].map(str::to_owned).into();
+        return seen(&["E04", "R06", "R07", "figure-8"], false);
     }
     let named = whitewater_mutants::named(support::root()).expect("the list of bugs can be read");
-    named.into_iter().filter(|bug| bug.survives.is_none()).map(|bug| bug.id).collect()
+    let found = named.into_iter().filter(|bug| bug.survives.is_none());
+    let by_clients: Vec<Case> = seen(&BY_CLIENTS, true);
+    found.map(|bug| Case::new(&bug.id, false)).chain(by_clients).collect()
 }
 
 /// Deliveries of a forgotten vote at most: those who published theirs needed 21 to 23.
 const FORGOTTEN_VOTE_DELIVERIES: u64 = 25;
 
+/// Kinds of faults that take a server down, and the families they are drawn in.
+const CRASHES: (&[Fault], &[&str]) = (
+    &[
+        Fault::Crash,
+        Fault::CrashLeader,
+        Fault::CrashAtCall,
+        Fault::CrashAtSend,
+        Fault::CrashAtReply,
+        Fault::Roll,
+    ],
+    &[
+        "crash",
+        "crash-leader",
+        "crash-follower",
+        "crash-at-send",
+        "crash-at-reply",
+        "crash-at-call",
+        "roll",
+        "wiped-disk",
+        "older-disk",
+    ],
+);
+
+/// Kinds of faults that part servers, and the families they are drawn in.
+const CUTS: (&[Fault], &[&str]) = (
+    &[
+        Fault::Cut,
+        Fault::Isolate,
+        Fault::Split,
+        Fault::Straddle,
+        Fault::Ring,
+        Fault::Bridge,
+        Fault::Chain,
+        Fault::OneWay,
+        Fault::Flap,
+        Fault::CutLeader,
+    ],
+    &["isolate", "split", "cut", "one-way", "flap", "straddle", "bridge", "ring", "chain"],
+);
+
+/// Whether a plan has faults of these kinds. A power cycle is a crash.
+fn has(plan: &Plan, kinds: &[Fault]) -> bool {
+    let cycled = plan.script.settle.power_cycle && kinds.contains(&Fault::Crash);
+    cycled || plan.script.faults().iter().any(|fault| kinds.contains(&fault))
+}
+
+/// Whether the bug is still found when no plan has faults of these families.
+fn is_found_without(case: &Case, (kinds, families): (&[Fault], &[&str])) -> bool {
+    let shares: Vec<String> = families.iter().map(|family| format!("\"{family}\": \"0/1\"")).collect();
+    let json = format!("{{\"shares\": {{{}}}}}", shares.join(", "));
+    let (_, tuning) = Tuning::parse("without.json", &json).expect("the families are there");
+    let restrictions = Restrictions { tuning, ..case.restrictions() };
+    failing(&restrictions, |plan| plan.script.settle.power_cycle &= !kinds.contains(&Fault::Crash)).is_some()
+}
+
+/// The families of faults in what is left of a failure, and which of them the bug takes: it is not found without.
+fn taken(case: &Case, left: &Plan) -> Vec<(&'static str, bool)> {
+    let families = [("crash", CRASHES), ("cut", CUTS)];
+    let has = families.into_iter().filter(|(_, family)| has(left, family.0));
+    has.map(|(name, family)| (name, !is_found_without(case, family))).collect()
+}
+
 #[test]
 fn what_is_left_of_a_failure_needs_each_of_its_elements_and_no_seed() {
     let mut times = Vec::new();
-    for bug in bugs() {
-        let Some((plan, seed)) = failing(&bug, 0) else {
-            println!("{bug:<36} not found in {RUNS_MAX} runs");
+    let mut both = 0;
+    for case in cases() {
+        let name = case.name();
+        let Some((plan, seed)) = failing(&case.restrictions(), |_| ()) else {
+            println!("{name:<36} not found in {RUNS_MAX} runs");
             continue;
         };
         let begun = Instant::now();
         let small = shrunk(&plan, 2);
         let took = begun.elapsed().as_secs_f64();
         times.push(took);
-        println!("{bug:<36} {:<40} {took:>6.1} s  {}", small.signature.to_string(), small.sentence());
-        assert_eq!(small.plan.script.rest, Rest::Fixed, "{bug}, seed {seed}: something is left to a seed");
-        assert!(bug != "E04" || small.after.deliveries <= FORGOTTEN_VOTE_DELIVERIES, "{}", small.sentence());
-        if !small.minimal {
-            println!("{bug:<36} {} tries did not do", small.tries);
-            continue;
-        }
-        for element in &elements(&small.plan, system(&plan)) {
+        let elements = elements(&small.plan, system(&plan));
+        let taken = taken(&case, &small.plan);
+        both += usize::from(taken.iter().filter(|(_, takes)| *takes).count() == 2);
+        let marked = |&(name, takes): &(&str, bool)| format!("{name}{}", if takes { "!" } else { "" });
+        let faults: Vec<String> = taken.iter().map(marked).collect();
+        println!(
+            "{name:<34} {:<34} {:>4} deliveries, {:>3} elements {took:>6.1} s  {:<11} {}",
+            small.signature.to_string(),
+            small.after.deliveries,
+            elements.len(),
+            faults.join(" "),
+            small.sentence()
+        );
+        assert_eq!(small.plan.script.rest, Rest::Fixed, "{name}, seed {seed}: something is left to a seed");
+        assert!(
+            case.bug != "E04" || small.after.deliveries <= FORGOTTEN_VOTE_DELIVERIES,
+            "{}",
+            small.sentence()
+        );
+        assert!(small.minimal, "{name}, seed {seed}: {} tries did not do", small.tries);
+        for element in &elements {
             let Some(less) = without(&small.plan, system(&plan), element) else { continue };
             let ends = run(system(&plan), &less, false).ok().and_then(|outcome| Signature::of(&outcome));
-            assert_ne!(ends, Some(small.signature.clone()), "{bug}, seed {seed}: {element:?} is not needed");
+            assert_ne!(ends, Some(small.signature.clone()), "{name}, seed {seed}: {element:?} is not needed");
         }
     }
     times.sort_by(f64::total_cmp);
     let median = times[times.len() / 2];
-    println!("{} bugs, median {median:.1} s", times.len());
+    println!(
+        "{} failures, {both} of them take a crash and a cut, which are marked with `!`; median {median:.1} s",
+        times.len()
+    );
     assert!(median < 60.0, "{median:.1} s");
 }
 
 #[test]
 fn what_is_left_does_not_depend_on_the_number_of_threads() {
-    let (plan, _) = failing("R06", 0).expect("it is found");
+    let plan = found("R06");
     let (one, three) = (shrunk(&plan, 1), shrunk(&plan, 3));
     assert_eq!(one.plan, three.plan);
 }
@@ -121,7 +243,7 @@ fn by_hand(bug: &str, lines: &[&str]) -> Plan {
 fn what_is_left_is_not_much_larger_than_what_is_left_by_hand() {
     for (bug, lines) in BY_HAND {
         let hand = run(&KV, &by_hand(bug, lines), false).expect("the plan runs");
-        let (plan, _) = failing(bug, 0).expect("it is found");
+        let plan = found(bug);
         let small = shrunk(&plan, 2);
         println!("{bug:<10} {} deliveries, by hand {}", small.after.deliveries, hand.counters.deliveries);
         assert_eq!(Signature::of(&hand), Some(small.signature.clone()), "{bug}");

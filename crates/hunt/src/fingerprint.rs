@@ -5,7 +5,7 @@ use crate::signature::Signature;
 use std::fmt;
 use whitewater_plan::Plan;
 use whitewater_sim::draw::name_hash;
-use whitewater_sim::{EventKind, Outcome, Role, Trace, TraceEvent};
+use whitewater_sim::{EventKind, Outcome, Role, Subject, Trace, TraceEvent};
 
 /// What stands for a failure among others: `F-` and ten hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,13 +64,18 @@ fn bone(trace: &Trace, event: &TraceEvent) -> Option<String> {
     match (event.kind, event.subject) {
         (EventKind::Recv, Some(subject)) => {
             let sender = role(trace.event(event.cause).and_then(|sent| sent.role));
+            let is_leader = event.role == Some(Role::Leader);
             let mut before = trace.events.iter().take_while(|earlier| earlier.id < event.id);
-            let comes_again = before.any(|e| e.kind == EventKind::Recv && e.cause == event.cause);
+            // For who counts answers, a copy and a second answer that says the same are one thing.
+            let comes_again = before.any(|earlier| {
+                let says_the_same = is_leader && earlier.node == event.node && same(earlier, subject);
+                earlier.kind == EventKind::Recv && (earlier.cause == event.cause || says_the_same)
+            });
             let again = if comes_again { " again" } else { "" };
             // A leader counts and commits with whatever comes next; who follows does what it is told.
-            let what = match event.role {
-                Some(Role::Leader) => String::from("a message"),
-                _ => format!("{} of {sender}", subject.name),
+            let what = match is_leader {
+                true => String::from("a message"),
+                false => format!("{} of {sender}", subject.name),
             };
             Some(format!("{} takes {what}{again}", role(event.role)))
         }
@@ -84,11 +89,19 @@ fn bone(trace: &Trace, event: &TraceEvent) -> Option<String> {
     }
 }
 
+/// Whether an event is about a message that says the same.
+fn same(event: &TraceEvent, subject: Subject) -> bool {
+    event.subject.is_some_and(|other| {
+        let of = |s: Subject| (s.from, s.to, s.name, s.key, s.term);
+        of(other) == of(subject)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::traces::{Sketch, n, outcome, plan, stranded};
-    use whitewater_sim::Verdict;
+    use whitewater_sim::{EventId, Verdict};
 
     #[test]
     fn a_fingerprint_cannot_be_taken_for_a_seed() {
@@ -100,16 +113,25 @@ mod tests {
 
     /// The fingerprint of a run in which a vote that comes once, or twice, breaks a rule at a leader.
     fn of_votes(times: usize, voter: usize, before: usize) -> Fingerprint {
+        of_answers(Role::Follower, before, |sketch, asked| {
+            let sent = sketch.send(asked, n(voter), n(1), "Vote", 1);
+            (0..times).map(|_| sketch.receive(sent, "granted")).last().expect("it comes")
+        })
+    }
+
+    /// The fingerprint of a run in which n1 has a role and the last of some answers breaks a rule.
+    fn of_answers(
+        role: Role,
+        before: usize,
+        answers: impl FnOnce(&mut Sketch, EventId) -> EventId,
+    ) -> Fingerprint {
         let mut sketch = Sketch::new();
         for _ in 0..before {
             sketch.timer(n(3), "heartbeat");
         }
         let asked = sketch.timer(n(1), "election");
-        let sent = sketch.send(asked, n(voter), n(1), "Vote", 1);
-        let mut taken = sketch.receive(sent, "granted");
-        for _ in 1..times {
-            taken = sketch.receive(sent, "granted");
-        }
+        sketch.role(n(1), role);
+        let taken = answers(&mut sketch, asked);
         let violation = sketch.violation_at_once(taken, n(1));
         assert!(violation > taken);
         let ends = outcome(sketch.trace(), Verdict::Violated(stranded(n(1), n(2))));
@@ -125,5 +147,19 @@ mod tests {
     #[test]
     fn a_message_that_comes_again_is_another_cause() {
         assert_ne!(of_votes(1, 2, 0), of_votes(2, 2, 0));
+    }
+
+    #[test]
+    fn who_counts_answers_hears_a_copy_and_a_second_answer_that_says_the_same_alike() {
+        let with = |copied: bool, second: u64| {
+            of_answers(Role::Leader, 0, |sketch, asked| {
+                let one = sketch.send(asked, n(2), n(1), "Vote", 1);
+                let other = if copied { one } else { sketch.send(asked, n(2), n(1), "Vote", second) };
+                sketch.receive(one, "granted");
+                sketch.receive(other, "granted")
+            })
+        };
+        assert_eq!(with(true, 1), with(false, 1));
+        assert_ne!(with(false, 1), with(false, 2));
     }
 }

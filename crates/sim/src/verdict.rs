@@ -205,7 +205,8 @@ pub struct Outcome {
     pub unfired: Vec<usize>,
     /// Pins that no decision met, by position.
     pub unmet: Vec<usize>,
-    /// The role of the node the verdict is about, at the end; none if it is about no node or that node is down.
+    /// The role of the node the verdict is about when it was found, whatever befell the node in the same step; none if it is
+    /// about no node or that node was down.
     pub role: Option<Role>,
     /// Time spent before settling.
     pub faulty: Span,

@@ -373,6 +373,42 @@ fn a_broken_rule_ends_the_run_at_the_event_that_broke_it() {
     assert_eq!(trace.event(violation.cause).unwrap().kind, EventKind::Recv);
 }
 
+/// Breaks a rule as soon as n1 sends anything after 30 ms.
+struct Gagged;
+
+impl Monitor<Toy> for Gagged {
+    fn observe(&mut self, seen: &Seen<'_, Toy>, _: &Cluster<Toy>) -> Result<(), Violation> {
+        let sends = seen.effects.iter().any(|effect| matches!(effect, Effect::Send { .. }));
+        let is_late = seen.time >= Time::from_millis(30);
+        if sends && is_late && seen.node == n(1) {
+            return Err(Violation { node: Some(n(1)), ..broken("n1 spoke") });
+        }
+        Ok(())
+    }
+
+    fn owed(&mut self, _: Time, _: &Cluster<Toy>) -> Progress {
+        Progress::Done
+    }
+}
+
+#[test]
+fn who_broke_a_rule_has_the_role_it_had_then_even_if_it_crashed_in_that_step() {
+    let crash = Action::CrashAfter {
+        node: Target::Node(n(1)),
+        losing: Losing::Some,
+        effect: Countable::Sends,
+        number: 1,
+    };
+    let role = |steps| {
+        let outcome = World::<Toy, _>::new(&short(steps), Manner::default(), Gagged, true).unwrap().run();
+        assert_eq!(outcome.verdict.rule(), "silence");
+        (outcome.role, outcome.counters.crashes)
+    };
+    let (alive, none) = role(vec![]);
+    assert!(alive.is_some() && none == 0);
+    assert_eq!(role(vec![step(at(20), crash, Some(at(150)))]), (alive, 1));
+}
+
 #[test]
 fn a_monitor_may_allow_more_time_than_the_script() {
     struct Patient;

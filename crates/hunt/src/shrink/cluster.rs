@@ -99,8 +99,8 @@ pub(super) fn usual_names(trials: &mut Trials<'_>, held: &mut Held) -> bool {
             continue;
         }
         let candidate = swapped(&held.plan, is, wanted);
-        let tried = trials.first_if(held, [candidate], |held, outcome| {
-            outcome.counters.deliveries <= held.outcome.counters.deliveries
+        let tried = trials.first_if(held, [candidate], |held, length| {
+            length.deliveries <= held.outcome.counters.deliveries
         });
         helped |= tried.is_some();
     }

@@ -20,7 +20,7 @@ pub use trials::{ShrinkBudget, Slip};
 
 use crate::run::run;
 use crate::signature::Signature;
-use trials::{Held, Trials};
+use trials::{Held, Length, Trials};
 use whitewater_plan::Plan;
 use whitewater_sim::{Outcome, System};
 
@@ -168,7 +168,8 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
     let before = Size::of(plan, &outcome);
     let first = Held { plan: plan.clone(), outcome };
     let mut trials = Trials::new(shrinking, signature.clone(), before);
-    let (mut held, mut minimal) = attempt(&mut trials, first.clone());
+    let begun = beginning(&mut trials, &first);
+    let (mut held, mut minimal) = attempt(&mut trials, begun);
     // A plan from which nothing can be taken may still be a bad one: begin again elsewhere, and keep the best.
     for number in 0..ATTEMPTS {
         if is_small(&held, shrinking.system) || trials.is_over() {
@@ -178,6 +179,7 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
         if !reseed::elsewhere(&mut trials, &mut other, number) {
             continue;
         }
+        drawn(&mut trials, &mut other);
         let (other, is_minimal) = attempt(&mut trials, other);
         if is_minimal >= minimal && weight(&other, shrinking.system) < weight(&held, shrinking.system) {
             (held, minimal) = (other, is_minimal);
@@ -191,12 +193,42 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
 /// Beginnings under other seeds that are tried for a plan that did not become small.
 const ATTEMPTS: u64 = 6;
 
-/// One way from a plan to a small one; says whether nothing can be taken from it.
+/// What is left under a seed, or under another one if that is too much: every decision of a long run is one more pin, and
+/// to take thousands of pins away costs more than to begin elsewhere.
+fn beginning(trials: &mut Trials<'_>, first: &Held) -> Held {
+    let mut best = first.clone();
+    drawn(trials, &mut best);
+    for number in 0..BEGINNINGS {
+        let mut other = first.clone();
+        if best.outcome.counters.deliveries <= LONG || trials.is_over() {
+            break;
+        }
+        if reseed::elsewhere(trials, &mut other, number) {
+            drawn(trials, &mut other);
+            if other.outcome.counters.deliveries < best.outcome.counters.deliveries {
+                best = other;
+            }
+        }
+    }
+    best
+}
+
+/// Beginnings under other seeds for a run that is too long.
+const BEGINNINGS: u64 = 1;
+
+/// Deliveries of a run that is better not pinned.
+const LONG: u64 = 2_500;
+
+/// Makes a plan smaller that still draws from a seed.
+fn drawn(trials: &mut Trials<'_>, held: &mut Held) {
+    round(trials, held, &DRAWN);
+    round(trials, held, &DRAWN[3..]);
+    reseed::other_seeds(trials, held);
+    reseed::luckier_seed(trials, held);
+}
+
+/// One way from a plan to a small one without a seed; says whether nothing can be taken from it.
 fn attempt(trials: &mut Trials<'_>, mut held: Held) -> (Held, bool) {
-    round(trials, &mut held, &DRAWN);
-    round(trials, &mut held, &DRAWN[3..]);
-    reseed::other_seeds(trials, &mut held);
-    reseed::luckier_seed(trials, &mut held);
     pinning::without_seed(trials, &mut held);
     let mut minimal = until_nothing_helps(trials, &mut held, &PINNED);
     for pass in LAST {
@@ -208,7 +240,7 @@ fn attempt(trials: &mut Trials<'_>, mut held: Held) -> (Held, bool) {
 
 /// How much there is to read in a plan and its run.
 fn weight(held: &Held, system: &dyn System) -> u64 {
-    trials::weight(elements(&held.plan, system).len(), &held.outcome)
+    trials::weight(elements(&held.plan, system).len(), Length::of(&held.outcome))
 }
 
 /// Whether nobody would ask for less.

@@ -8,10 +8,10 @@ use super::cluster::{without_client, without_server};
 use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
 use super::exchange::{all_at_servers, lowered};
 use super::times::end_at_the_verdict;
-use super::trials::{Held, Trials, changed, with_steps};
+use super::trials::{Held, Length, Trials, changed, with_steps};
 use whitewater_plan::Plan;
 use whitewater_sim::draw::Draw;
-use whitewater_sim::{Action, Network, NodeId, Outcome, Rest, Step, System};
+use whitewater_sim::{Action, Network, NodeId, Rest, Step, System};
 
 /// Seeds tried with each smaller plan.
 const SEEDS: u64 = 16;
@@ -61,8 +61,7 @@ pub(super) fn luckier_seed(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     let mut helped = false;
     for number in 1..=4 * SEEDS {
         let candidate = with_seed(&base, base.script.seed, number);
-        let fewer =
-            |held: &Held, outcome: &Outcome| outcome.counters.deliveries < held.outcome.counters.deliveries;
+        let fewer = |held: &Held, length: Length| length.deliveries < held.outcome.counters.deliveries;
         if trials.first_if(held, [candidate], fewer).is_some() {
             helped = true;
         }
@@ -104,8 +103,8 @@ fn with_seed(plan: &Plan, seed: u64, number: u64) -> Plan {
 }
 
 /// A run under another seed may take longer, since what is left will be cut to what it needs; but not for ever.
-fn no_larger(held: &Held, outcome: &Outcome) -> bool {
-    outcome.counters.deliveries <= held.outcome.counters.deliveries.max(ALWAYS_SMALL) * 4
+fn no_larger(held: &Held, length: Length) -> bool {
+    length.deliveries <= held.outcome.counters.deliveries.max(ALWAYS_SMALL) * 4
 }
 
 /// Smaller plans, the smallest first.

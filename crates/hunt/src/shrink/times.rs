@@ -1,8 +1,8 @@
 //! Shorter runs: an end at the verdict, no settling, steps that come sooner and last shorter, rounder times.
 
-use super::trials::{Held, Trials, changed};
+use super::trials::{Held, Length, Trials, changed};
 use whitewater_plan::Plan;
-use whitewater_sim::{Outcome, Span, Step, Time, Trigger};
+use whitewater_sim::{Span, Step, Time, Trigger};
 
 const MILLI: u64 = 1_000_000;
 
@@ -78,9 +78,8 @@ fn whole(nanos: u64) -> u64 {
     if nanos < MILLI { nanos } else { nanos / MILLI * MILLI }
 }
 
-fn no_longer(held: &Held, outcome: &Outcome) -> bool {
-    let size = |outcome: &Outcome| (outcome.counters.deliveries, outcome.counters.events);
-    size(outcome) <= size(&held.outcome)
+fn no_longer(held: &Held, length: Length) -> bool {
+    length <= Length::of(&held.outcome)
 }
 
 fn moments_of(step: &Step) -> Vec<u64> {

@@ -4,7 +4,7 @@ use super::element::elements;
 use super::{ShrinkProgress, Shrinking, Size};
 use crate::run::run;
 use crate::signature::Signature;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use whitewater_plan::Plan;
@@ -37,6 +37,20 @@ pub(super) struct Held {
     pub(super) outcome: Outcome,
 }
 
+/// How long a run is: what decides whether a plan that fails the same way is welcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Length {
+    /// Messages that reached a node that was up.
+    pub(super) deliveries: u64,
+    pub(super) events: u64,
+}
+
+impl Length {
+    pub(super) fn of(outcome: &Outcome) -> Length {
+        Length { deliveries: outcome.counters.deliveries, events: outcome.counters.events }
+    }
+}
+
 /// Everything that is tried.
 pub(super) struct Trials<'a> {
     shrinking: &'a Shrinking<'a>,
@@ -44,13 +58,26 @@ pub(super) struct Trials<'a> {
     before: Size,
     tries: u64,
     /// Plans that do not fail the same way.
-    refused: BTreeMap<u64, ()>,
+    refused: BTreeSet<u64>,
+    /// How long the others are, so that one which was not welcome is not run again to hear that.
+    lengths: BTreeMap<u64, Length>,
+    /// Plans that were held once. What takes the place of something else never leads back to one of them.
+    left: BTreeSet<u64>,
     slips: Vec<Slip>,
 }
 
 impl<'a> Trials<'a> {
     pub(super) fn new(shrinking: &'a Shrinking<'a>, signature: Signature, before: Size) -> Trials<'a> {
-        Trials { shrinking, signature, before, tries: 0, refused: BTreeMap::new(), slips: Vec::new() }
+        Trials {
+            shrinking,
+            signature,
+            before,
+            tries: 0,
+            refused: BTreeSet::new(),
+            lengths: BTreeMap::new(),
+            left: BTreeSet::new(),
+            slips: Vec::new(),
+        }
     }
 
     /// Whether the budget is spent.
@@ -84,21 +111,23 @@ impl<'a> Trials<'a> {
         self.first_if(held, candidates, |_, _| true)
     }
 
-    /// Takes the first of several plans that fails the same way and whose outcome is welcome.
+    /// Takes the first of several plans that fails the same way and whose length is welcome.
     pub(super) fn first_if(
         &mut self,
         held: &mut Held,
         candidates: impl IntoIterator<Item = Plan>,
-        welcome: impl Fn(&Held, &Outcome) -> bool,
+        welcome: impl Fn(&Held, Length) -> bool,
     ) -> Option<usize> {
         let mut candidates = candidates.into_iter().enumerate();
+        let held_name = name(&held.plan);
         let jobs = self.shrinking.jobs.max(1);
         while !self.is_over() {
             let mut batch = Vec::with_capacity(jobs);
             while batch.len() < jobs {
                 let Some((at, plan)) = candidates.next() else { break };
                 let name = name(&plan);
-                if plan != held.plan && !self.refused.contains_key(&name) {
+                let unwelcome = self.lengths.get(&name).is_some_and(|&length| !welcome(held, length));
+                if name != held_name && !unwelcome && !self.refused.contains(&name) {
                     batch.push((at, name, plan));
                 }
             }
@@ -111,14 +140,17 @@ impl<'a> Trials<'a> {
                 let signature = outcome.as_ref().and_then(Signature::of);
                 match (outcome, signature) {
                     (Some(outcome), Some(signature)) if signature == self.signature => {
-                        if welcome(held, &outcome) {
+                        let length = Length::of(&outcome);
+                        self.lengths.insert(name, length);
+                        if welcome(held, length) {
+                            self.left.insert(held_name);
                             *held = Held { plan, outcome };
                             self.tell(held);
                             return Some(at);
                         }
                     }
                     (_, signature) => {
-                        self.refused.insert(name, ());
+                        self.refused.insert(name);
                         self.slipped(signature, plan);
                     }
                 }
@@ -127,13 +159,30 @@ impl<'a> Trials<'a> {
         None
     }
 
-    /// Takes the first of several plans that fails the same way and in which there is less to read.
+    /// Takes the first of several plans that fails the same way and was not held before.
+    ///
+    /// One pass puts a crash in the place of a partition, another a partition in the place of a crash: without this
+    /// they would do so for ever.
+    pub(super) fn replaced(&mut self, held: &mut Held, candidates: impl IntoIterator<Item = Plan>) -> bool {
+        let candidates: Vec<Plan> = candidates.into_iter().filter(|plan| self.is_new(plan)).collect();
+        self.first(held, candidates).is_some()
+    }
+
+    fn is_new(&self, plan: &Plan) -> bool {
+        !self.left.contains(&name(plan))
+    }
+
+    /// Takes the first of several plans that fails the same way, was not held before, and in which there is less to read.
     pub(super) fn lighter(&mut self, held: &mut Held, candidates: impl IntoIterator<Item = Plan>) -> bool {
         let system = self.system();
         candidates.into_iter().any(|plan| {
+            if !self.is_new(&plan) {
+                return false;
+            }
             let elements = elements(&plan, system).len();
-            let lighter = |held: &Held, outcome: &Outcome| {
-                weight(elements, outcome) < weight(super::elements(&held.plan, system).len(), &held.outcome)
+            let lighter = |held: &Held, length: Length| {
+                let now = weight(super::elements(&held.plan, system).len(), Length::of(&held.outcome));
+                weight(elements, length) < now
             };
             self.first_if(held, [plan], lighter).is_some()
         })
@@ -142,14 +191,14 @@ impl<'a> Trials<'a> {
     /// Whether a plan fails the same way.
     pub(super) fn fails(&mut self, plan: &Plan) -> bool {
         let name = name(plan);
-        if self.refused.contains_key(&name) {
+        if self.refused.contains(&name) {
             return false;
         }
         self.tries += 1;
         let outcome = self.run_all(&[(0, name, plan.clone())]).pop().flatten();
         let same = outcome.as_ref().and_then(Signature::of).as_ref() == Some(&self.signature);
         if !same {
-            self.refused.insert(name, ());
+            self.refused.insert(name);
         }
         same
     }
@@ -184,8 +233,8 @@ impl<'a> Trials<'a> {
 }
 
 /// How much there is to read in a plan with so many elements and its run.
-pub(super) fn weight(elements: usize, outcome: &Outcome) -> u64 {
-    4 * elements as u64 + outcome.counters.deliveries
+pub(super) fn weight(elements: usize, length: Length) -> u64 {
+    4 * elements as u64 + length.deliveries
 }
 
 /// A plan with other steps.

@@ -2,7 +2,7 @@
 
 use super::trials::{Held, Trials, changed};
 use whitewater_plan::Plan;
-use whitewater_sim::{Action, Losing, NodeId, Pattern, Span, Target, Trigger};
+use whitewater_sim::{Action, Losing, NodeId, Pattern, Span, Step, Target, Time, Trigger};
 
 /// Takes nodes out of partitions; one that is named by no group keeps its links.
 pub(super) fn fewer_members(trials: &mut Trials<'_>, held: &mut Held) -> bool {
@@ -61,17 +61,24 @@ pub(super) fn weaker_kinds(trials: &mut Trials<'_>, held: &mut Held) -> bool {
                 }
             })
         });
-        match trials.first(held, candidates) {
-            Some(_) => helped = true,
-            None => at += 1,
+        match trials.replaced(held, candidates) {
+            true => helped = true,
+            false => at += 1,
         }
     }
     helped
 }
 
+/// Whether a server is down in the whole run. It does nothing and loses nothing, so that no fault is milder.
+fn is_absence(step: &Step) -> bool {
+    step.when == Trigger::At(Time::ZERO) && step.until == Some(Trigger::End)
+}
+
 fn milder(plan: &Plan, at: usize) -> Vec<Action> {
     let servers = || (0..plan.script.servers).map(NodeId::server);
-    match &plan.script.steps[at].action {
+    let step = &plan.script.steps[at];
+    match &step.action {
+        Action::Crash { .. } if is_absence(step) => Vec::new(),
         Action::Crash { node, losing, at_call } => {
             let others: Vec<Target> = servers().map(Target::Node).filter(|other| other != node).collect();
             let is_named = matches!(node, Target::Node(_));

@@ -26,7 +26,7 @@ use crate::id::{NodeId, SERVERS_MAX, SLOTS};
 use crate::monitor::Monitor;
 use crate::names::{Names, WINDOW_LOG2};
 use crate::network::{Network, Shape};
-use crate::node::Node;
+use crate::node::{Node, Role};
 use crate::pins::{Pin, PinBook, Rest, Tape};
 use crate::queue::Queue;
 use crate::ratio::Ratio;
@@ -158,6 +158,8 @@ pub struct World<N: Node, M: Monitor<N>> {
     marks: Vec<&'static str>,
     events: u32,
     verdict: Option<Verdict>,
+    /// The role that the node of the verdict had then.
+    verdict_role: Option<Role>,
     /// Only if something is pinned, nothing is drawn, or a trace is recorded.
     book: Option<Box<PinBook>>,
     cycling: bool,
@@ -229,6 +231,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             marks: Vec::new(),
             events: 0,
             verdict: None,
+            verdict_role: None,
             book,
             cycling: false,
             trace: record.then(Trace::default),
@@ -351,7 +354,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.record_final_states();
         self.around.iter().flatten().for_each(|around| self.counters.disks.add(around.disk.counts()));
         self.counters.count_disks();
-        let role = self.verdict.as_ref().and_then(Verdict::node).and_then(|node| self.cluster.role(node));
         let (unmet, decisions) = self.close_book();
         let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
         Outcome {
@@ -363,7 +365,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             marks: self.marks,
             unfired: self.director.unfired(),
             unmet,
-            role,
+            role: self.verdict_role,
             faulty,
             disks: if self.trace.is_some() { files_of(&self.around) } else { Vec::new() },
             history: self.trace.as_ref().and_then(|_| self.monitor.history()),

@@ -146,6 +146,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         if let Some(trace) = &mut self.trace {
             trace.violation = Some(id);
         }
+        self.verdict_role = node.and_then(|node| self.cluster.role(node));
         self.verdict = Some(verdict);
     }
 
