@@ -149,6 +149,12 @@ scenarios! {
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         removed_early;
     only_the_hub_reaches_everybody: check_quorum, no_check_quorum;
+    only_the_leader_applies:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_clients_saw_it;
     overwritten_entries_stay_in_memory:
         cut_with_the_log,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
