@@ -95,6 +95,10 @@ scenarios! {
         own_term_only,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         any_term;
+    forgetful_voter:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     full_disks_still_answer: core_waits, thread_waits;
     half_is_no_majority:
         majority,

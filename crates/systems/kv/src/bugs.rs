@@ -5,6 +5,8 @@
 /// One removed guard of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bug {
+    /// A server that has lost its log votes before its peers have given it back (M15).
+    VotesWithoutLog,
     /// Only a leader changes its state machine; for all others an entry is applied as soon as it is committed.
     FollowersKeepOldState,
 }
@@ -58,6 +60,7 @@ pub(crate) const ALL: &[&str] = &[
     "learners-abstain",
     "M01",
     "M12",
+    "M15",
     "L10",
     "L11",
     "L14",
@@ -84,6 +87,7 @@ pub(crate) const ALL: &[&str] = &[
 #[cfg(feature = "mutants")]
 fn of_server(id: &str) -> Option<Bug> {
     match id {
+        "M15" => Some(Bug::VotesWithoutLog),
         "redisraft-14" => Some(Bug::FollowersKeepOldState),
         _ => None,
     }
