@@ -171,10 +171,18 @@ scenarios! {
         term_told,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         term_kept;
+    removed_and_back_without_its_log:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     reordered_append_cuts_the_log:
         cut_at_a_conflict,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         cut_always;
+    replaced_and_back_without_its_log:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     resignation_during_a_write:
         taken_in,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
