@@ -67,6 +67,10 @@ scenarios! {
         term_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         rows_first;
+    commit_from_nowhere:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     confirmation_of_replaced_entries:
         by_index_and_term,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]

@@ -71,6 +71,7 @@ pub(crate) const ALL: &[&str] = &[
     "R17",
     "R25",
     "S02",
+    "wraft-118",
     "wal-reply-before-sync",
     "wal-retry-after-failed-sync",
     "wal-rename-without-directory-sync",
