@@ -360,11 +360,12 @@ fn every_scenario_and_every_variant_has_its_test() {
 const SNAPSHOT_LINES_MAX: usize = 140;
 
 #[test]
-fn every_scenario_has_a_theme_a_moral_and_notes_and_its_snapshots_can_be_read() {
+fn every_scenario_has_a_theme_a_moral_a_source_and_notes_and_its_snapshots_can_be_read() {
     for (name, variants) in LISTED {
         let scenario = read(&kebab(name));
         assert!(scenario.theme.is_some() && scenario.moral.is_some(), "{name}: say what is learned from it");
         assert!(!scenario.notes.is_empty(), "{name}: say what happens");
+        assert!(scenario.source.is_some(), "{name}: say who has had it, or where it is written of");
         for variant in *variants {
             let file = format!("scenarios/snapshots/{}@{}.snap", kebab(name), kebab(variant));
             let text = fs::read_to_string(root().join(&file)).expect("every variant has its snapshot");
