@@ -125,6 +125,10 @@ scenarios! {
     leader_behind_a_wall: fenced, not_fenced;
     leader_cut_off: check_quorum, no_check_quorum;
     leader_that_hears_nobody: check_quorum, no_check_quorum;
+    leader_whose_disk_stands_still:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     leadership_moves_for_nothing: voters_stand_by_their_leader, pre_vote_alone;
     learner_that_must_vote:
         votes,

@@ -7,6 +7,8 @@
 pub(crate) enum Bug {
     /// A server that has lost its log votes before its peers have given it back (M15).
     VotesWithoutLog,
+    /// A leader goes on with its heartbeats while its disk stands still (T05).
+    HeardWithoutDisk,
     /// Only a leader changes its state machine; for all others an entry is applied as soon as it is committed.
     FollowersKeepOldState,
 }
@@ -71,6 +73,7 @@ pub(crate) const ALL: &[&str] = &[
     "R17",
     "R25",
     "S02",
+    "T05",
     "wraft-118",
     "wal-reply-before-sync",
     "wal-retry-after-failed-sync",
@@ -88,6 +91,7 @@ pub(crate) const ALL: &[&str] = &[
 #[cfg(feature = "mutants")]
 fn of_server(id: &str) -> Option<Bug> {
     match id {
+        "T05" => Some(Bug::HeardWithoutDisk),
         "M15" => Some(Bug::VotesWithoutLog),
         "redisraft-14" => Some(Bug::FollowersKeepOldState),
         _ => None,
