@@ -100,6 +100,10 @@ scenarios! {
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
     full_disks_still_answer: core_waits, thread_waits;
+    given_up_and_claimed_again:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     half_is_no_majority:
         majority,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
