@@ -364,8 +364,8 @@ fn every_scenario_and_every_variant_has_its_test() {
     assert_eq!(listed, there, "add what is missing to `scenarios!` in this file");
 }
 
-/// Lines a snapshot has at most; a margin of several lines may make a story a little longer than it is told.
-const SNAPSHOT_LINES_MAX: usize = 140;
+/// Lines a snapshot has at most.
+const SNAPSHOT_LINES_MAX: usize = 120;
 
 #[test]
 fn every_scenario_has_a_theme_a_moral_a_source_and_notes_and_its_snapshots_can_be_read() {
