@@ -113,8 +113,8 @@ mod without_bugs {
             "mutants R14",
             "replay --mutant R14 7",
             &replay,
-            "scenario run append-before-session-ready",
-            "scenario show append-before-session-ready",
+            "scenario run seed-e9-append-before-session-ready",
+            "scenario show seed-e9-append-before-session-ready",
         ] {
             // Where no program lies that was built before.
             let target = saved.with_file_name("target");

@@ -5,14 +5,17 @@
 //! [`LINES_MAX`] lines.
 
 use crate::causes::{before, is_refusal, refusals};
+use crate::crowd::fold_crowds;
 use crate::fold::Fold;
+use crate::trace_text::margin_lines;
 use crate::words::{clock, numberless, remarks, step_line};
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_plan::Plan;
 use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Time, Trace, TraceEvent};
 
-/// Lines a story has at most, but for a causal chain that is longer by itself.
-pub(crate) const LINES_MAX: usize = 120;
+/// Lines a story has at most, but for a causal chain that is longer by itself. With what stands above and below it a whole
+/// text has up to sixteen more.
+pub(crate) const LINES_MAX: usize = 104;
 
 /// Repeats that are worth a line of their own.
 const FOLD_MIN: usize = 8;
@@ -63,17 +66,22 @@ struct Way {
     late: bool,
     /// Tell there only what the nodes concerned do.
     near: bool,
+    /// Fold what all nodes do alike also if there is something to remark on it.
+    dense: bool,
 }
 
 /// Ways to tell a run, the fullest first.
-const WAYS: [Way; 7] = [
-    Way { grain: Grain::Fine, late: false, near: false },
-    Way { grain: Grain::Coarse, late: false, near: false },
-    Way { grain: Grain::Coarser, late: false, near: false },
-    Way { grain: Grain::Fine, late: true, near: false },
-    Way { grain: Grain::Coarser, late: true, near: false },
-    Way { grain: Grain::Fine, late: true, near: true },
-    Way { grain: Grain::Coarser, late: true, near: true },
+const WAYS: [Way; 10] = [
+    Way { grain: Grain::Fine, late: false, near: false, dense: false },
+    Way { grain: Grain::Coarse, late: false, near: false, dense: false },
+    Way { grain: Grain::Coarser, late: false, near: false, dense: false },
+    Way { grain: Grain::Fine, late: false, near: false, dense: true },
+    Way { grain: Grain::Coarse, late: false, near: false, dense: true },
+    Way { grain: Grain::Coarser, late: false, near: false, dense: true },
+    Way { grain: Grain::Fine, late: true, near: false, dense: true },
+    Way { grain: Grain::Coarser, late: true, near: false, dense: true },
+    Way { grain: Grain::Fine, late: true, near: true, dense: true },
+    Way { grain: Grain::Coarser, late: true, near: true, dense: true },
 ];
 
 impl<'a> Choice<'a> {
@@ -104,18 +112,27 @@ impl<'a> Choice<'a> {
         let turn = self.turn.and_then(|id| self.trace.event(id));
         for way in WAYS.into_iter().filter(|way| !way.late || turn.is_some()) {
             let items = self.told(way);
-            if items.len() <= LINES_MAX {
+            if self.lines(&items) <= LINES_MAX {
                 let omission = turn.filter(|_| way.late).map(|turn| self.omission(way, turn.time));
                 return (items, omission);
             }
         }
-        let plain = Way { grain: Grain::Plain, late: false, near: false };
+        let plain = Way { grain: Grain::Plain, late: false, near: false, dense: true };
         let items = self.told(plain);
-        if items.len() <= LINES_MAX {
+        if self.lines(&items) <= LINES_MAX {
             return (items, Some("messages and timers of which nothing is to be said are left out".into()));
         }
-        let bare = Way { grain: Grain::Bare, late: false, near: false };
+        let bare = Way { grain: Grain::Bare, late: false, near: false, dense: true };
         (self.told(bare), Some("only causes, crashes and cuts are told".into()))
+    }
+
+    /// How many lines it takes to tell them: a long margin goes on below.
+    fn lines(&self, items: &[Item]) -> usize {
+        let lines = |item: &Item| match item {
+            Item::Event(at) => margin_lines(&remarks(&self.trace.events[*at])).len().max(1),
+            Item::Fold(_) => 1,
+        };
+        items.iter().map(lines).sum()
     }
 
     fn omission(&self, way: Way, turn: Time) -> String {
@@ -173,7 +190,11 @@ impl<'a> Choice<'a> {
         if fold.len() > 0 {
             self.put(&mut items, fold);
         }
-        items
+        let matters = |event: &TraceEvent| {
+            let changes = self.changes.contains(&event.id);
+            changes || self.pinned.contains(&event.id) || !way.dense && !remarks(event).is_empty()
+        };
+        fold_crowds(&self.trace.events, items, matters)
     }
 
     /// Puts repeats where the last of them was.

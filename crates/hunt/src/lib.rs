@@ -14,6 +14,7 @@ mod choice;
 mod command;
 mod course;
 mod coverage;
+mod crowd;
 pub mod determinism;
 mod differ;
 mod failure;

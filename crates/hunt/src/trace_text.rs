@@ -98,7 +98,7 @@ fn event_lines(story: &Story<'_>, event: &TraceEvent) -> String {
     let lanes = lanes(story, event);
     let (word, text) = (event.kind.word(), clipped(story.text(event), TEXT_MAX));
     let left = format!("{name} {cause:<11} {lanes} {word:<9} ");
-    let margin = wrapped(&story.margin(event), MARGIN_WIDTH);
+    let margin = margin_lines(&story.margin(event));
     let mut out = String::new();
     let indent = left.chars().count() + text.chars().count().max(TEXT_WIDTH);
     match margin.split_first() {
@@ -158,6 +158,11 @@ fn verdict_lines(plan: &Plan, outcome: &Outcome) -> String {
         out.push_str(&format!("   first suspect {suspect}\n"));
     }
     out
+}
+
+/// The lines that a text takes in the margin.
+pub(crate) fn margin_lines(text: &str) -> Vec<String> {
+    wrapped(text, MARGIN_WIDTH)
 }
 
 /// A text in lines of at most `width` characters, broken between words.

@@ -21,6 +21,11 @@ pub(crate) fn numberless(text: &str) -> String {
     parts.map(|part| if is_node(part) { part.to_owned() } else { masked(part) }).collect()
 }
 
+/// The same with the names of nodes masked as well.
+pub(crate) fn nameless(text: &str) -> String {
+    masked(text)
+}
+
 /// Whether a word, with whatever ends it, is the name of a node.
 fn is_node(part: &str) -> bool {
     part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).parse::<NodeId>().is_ok()

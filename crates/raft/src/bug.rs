@@ -65,6 +65,8 @@ pub enum Bug {
     R25,
     /// A snapshot sets the term back to that of its last entry.
     S02,
+    /// Behind a compacted log an append has nothing in it, and its commit index counts for whatever a follower has.
+    WRaft118,
     /// A leader commits entries of older terms by counting who has them.
     Figure8,
     /// An append that is shorter than the log removes the suffix although nothing conflicts.
@@ -76,7 +78,7 @@ pub enum Bug {
 #[cfg(feature = "mutants")]
 impl Bug {
     /// Every bug the core can plant, in the order of their ids.
-    pub const ALL: [Bug; 32] = [
+    pub const ALL: [Bug; 33] = [
         Bug::SeedE1,
         Bug::SeedE2,
         Bug::SeedE3,
@@ -109,6 +111,7 @@ impl Bug {
         Bug::R17,
         Bug::R25,
         Bug::S02,
+        Bug::WRaft118,
     ];
 
     /// The id of the bug in the catalogue, such as `seed-e1`.
@@ -146,6 +149,7 @@ impl Bug {
             Bug::R17 => "R17",
             Bug::R25 => "R25",
             Bug::S02 => "S02",
+            Bug::WRaft118 => "wraft-118",
         }
     }
 
@@ -162,11 +166,11 @@ pub(crate) struct Planted {
     pub(crate) bug: Option<Bug>,
 }
 
-/// Whether the named bug is planted: the constant `false` without the feature `mutants`.
+/// Whether the named bug is planted, or one of several: the constant `false` without the feature `mutants`.
 macro_rules! planted {
-    ($planted:expr, $bug:ident) => {{
+    ($planted:expr, $($bug:ident)|+) => {{
         #[cfg(feature = "mutants")]
-        let planted = $planted.bug == Some($crate::bug::Bug::$bug);
+        let planted = matches!($planted.bug, Some($($crate::bug::Bug::$bug)|+));
         #[cfg(not(feature = "mutants"))]
         let planted = {
             let _ = &$planted;

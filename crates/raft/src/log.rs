@@ -187,7 +187,9 @@ impl<S: Storage> Log<S> {
         {
             self.append(entries);
         }
-        self.commit_to(commit.min(last_new))?;
+        // What stands behind it may be none of the leader's.
+        let known = if planted!(self.planted, WRaft118) { self.last_index() } else { last_new };
+        self.commit_to(commit.min(known))?;
         Ok(Some(last_new))
     }
 

@@ -58,13 +58,14 @@ impl<S: Storage> Raft<S> {
         // With a full window nothing but an empty append goes out: its answer clears the window, even if everything in
         // flight was lost.
         let window_is_open = progress.state != ProgressState::Replicate || !progress.inflights.is_full();
+        let is_sent_as_nothing = planted!(self.log.planted, SeedE3 | WRaft118);
         let term = match self.log.term(next - 1) {
-            Err(_) if planted!(self.log.planted, SeedE3) => 0,
+            Err(_) if is_sent_as_nothing => 0,
             Ok(term) => term,
             Err(error) => return self.send_snapshot_instead(at, &error),
         };
         let entries = match self.entries_for(next, window_is_open, shared) {
-            Err(_) if planted!(self.log.planted, SeedE3) => Entries::Empty,
+            Err(_) if is_sent_as_nothing => Entries::Empty,
             Ok(entries) => entries,
             Err(_) if !even_empty => return false,
             Err(error) => return self.send_snapshot_instead(at, &error),

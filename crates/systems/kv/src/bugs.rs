@@ -1,8 +1,44 @@
-//! Bugs that can be planted in the store: those of its core, and those of its log, each by its id.
+//! Bugs that can be planted in the store: those of its core, those of its log and those of the server, each by its id.
+//!
+//! Without the feature `mutants` no server is given one, and every guard compiles to what it would be without this file.
 
-use whitewater_wal::Bug;
+/// One removed guard of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bug {
+    /// A server that has lost its log votes before its peers have given it back (M15).
+    VotesWithoutLog,
+    /// A leader goes on with its heartbeats while its disk stands still (T05).
+    HeardWithoutDisk,
+    /// Only a leader changes its state machine; for all others an entry is applied as soon as it is committed.
+    FollowersKeepOldState,
+}
+
+/// The bug a server was given, if any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Planted(Option<Bug>);
+
+impl Planted {
+    /// The bug with that id.
+    #[cfg(feature = "mutants")]
+    pub(crate) fn named(id: Option<&str>) -> Planted {
+        Planted(id.and_then(of_server))
+    }
+
+    /// None, in a build without bugs.
+    #[cfg(not(feature = "mutants"))]
+    pub(crate) fn named(_: Option<&str>) -> Planted {
+        Planted(None)
+    }
+
+    /// Whether this guard is left out.
+    #[inline]
+    pub(crate) fn is(self, bug: Bug) -> bool {
+        cfg!(feature = "mutants") && self.0 == Some(bug)
+    }
+}
 
 /// Ids of the bugs that can be planted.
+#[cfg(feature = "mutants")]
 pub(crate) const ALL: &[&str] = &[
     "seed-e1",
     "seed-e2",
@@ -26,6 +62,7 @@ pub(crate) const ALL: &[&str] = &[
     "learners-abstain",
     "M01",
     "M12",
+    "M15",
     "L10",
     "L11",
     "L14",
@@ -36,6 +73,8 @@ pub(crate) const ALL: &[&str] = &[
     "R17",
     "R25",
     "S02",
+    "T05",
+    "wraft-118",
     "wal-reply-before-sync",
     "wal-retry-after-failed-sync",
     "wal-rename-without-directory-sync",
@@ -45,10 +84,24 @@ pub(crate) const ALL: &[&str] = &[
     "wal-old-snapshot-removed-early",
     "wal-snapshot-without-restore",
     "wal-cache-not-truncated",
+    "redisraft-14",
 ];
 
+/// The bug of a server with that id.
+#[cfg(feature = "mutants")]
+fn of_server(id: &str) -> Option<Bug> {
+    match id {
+        "T05" => Some(Bug::HeardWithoutDisk),
+        "M15" => Some(Bug::VotesWithoutLog),
+        "redisraft-14" => Some(Bug::FollowersKeepOldState),
+        _ => None,
+    }
+}
+
 /// The bug of the log with that id.
-pub(crate) fn of_log(id: &str) -> Option<Bug> {
+#[cfg(feature = "mutants")]
+pub(crate) fn of_log(id: &str) -> Option<whitewater_wal::Bug> {
+    use whitewater_wal::Bug;
     Some(match id {
         "wal-reply-before-sync" => Bug::ReplyBeforeSync,
         "wal-retry-after-failed-sync" => Bug::RetryAfterFailedSync,
@@ -63,7 +116,7 @@ pub(crate) fn of_log(id: &str) -> Option<Bug> {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "mutants"))]
 mod tests {
     use super::*;
 
@@ -71,7 +124,8 @@ mod tests {
     fn every_id_names_one_bug() {
         for id in ALL {
             let core = whitewater_raft::Bug::from_id(id).is_some();
-            assert_ne!(core, of_log(id).is_some(), "{id}");
+            let places = [core, of_log(id).is_some(), of_server(id).is_some()];
+            assert_eq!(places.into_iter().filter(|is| *is).count(), 1, "{id}");
         }
     }
 }

@@ -3,7 +3,6 @@
 //! Servers keep the log of [`whitewater_raft`] in a [`whitewater_wal`] on their disk, give it up behind snapshots, and answer clients when an entry is applied. Between two
 //! servers lies a session that has to be started before anything passes, and again whenever the peer was restarted.
 
-#[cfg(feature = "mutants")]
 mod bugs;
 mod bytes;
 mod client;

@@ -1,5 +1,6 @@
 //! Options of the system, as data and as the settings nodes read.
 
+use crate::bugs::Planted;
 use whitewater_sim::{OptionSpec, Options, Span, Timing, Values};
 
 const SWITCH: Values = Values::Words(&["on", "off"]);
@@ -269,6 +270,8 @@ pub struct Settings {
     pub founders: usize,
     /// Attempts at one request.
     pub client_attempts: u32,
+    /// The bug planted in the server, if there is one.
+    pub planted: Planted,
     /// The bug planted in the core, if there is one.
     #[cfg(feature = "mutants")]
     pub bug: Option<whitewater_raft::Bug>,
@@ -346,6 +349,7 @@ impl Settings {
                 _ => whitewater_sim::SERVERS_MAX,
             },
             client_attempts: number("client-attempts") as u32,
+            planted: Planted::named(options.planted()),
             #[cfg(feature = "mutants")]
             bug: options.planted().and_then(whitewater_raft::Bug::from_id),
             #[cfg(feature = "mutants")]

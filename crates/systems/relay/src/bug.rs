@@ -37,11 +37,13 @@ pub enum Bug {
     ClaimWaitsForQueue,
     /// A confirmation that comes again, behind a claim, is taken for the work of a second leader (gh-9138).
     OldConfirmSplitsBrain,
+    /// A row that gives the queue up, and comes behind a claim, is taken for the work of a second leader (gh-7286).
+    OldDemoteSplitsBrain,
 }
 
 /// Ids with their bugs.
 #[cfg(feature = "mutants")]
-const TABLE: [(&str, Bug); 15] = [
+const TABLE: [(&str, Bug); 16] = [
     ("gh-6754", Bug::RowsBeforeTerm),
     ("gh-7253-early-vote", Bug::EarlyVote),
     ("gh-7253-ack-before-term", Bug::AckBeforeTerm),
@@ -57,6 +59,7 @@ const TABLE: [(&str, Bug); 15] = [
     ("gh-10836", Bug::WitnessStopsCandidate),
     ("gh-12205", Bug::ClaimWaitsForQueue),
     ("gh-9138", Bug::OldConfirmSplitsBrain),
+    ("gh-7286", Bug::OldDemoteSplitsBrain),
 ];
 
 /// Ids of the bugs that can be planted.

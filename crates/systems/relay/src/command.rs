@@ -17,6 +17,8 @@ pub enum Command {
     Promote,
     /// Lead no more, in the same term.
     Resign,
+    /// Give up the queue, and then lead no more, in the same term.
+    Demote,
     /// Take part in elections like this from now on.
     Mode(Mode),
     /// Handle nothing for so long; only the relays go on by themselves.
@@ -39,7 +41,7 @@ pub enum Reply {
 }
 
 const FORMS: &str =
-    "`propose x=1`, `campaign`, `promote`, `resign`, `mode voter`, `hang 500ms` or `lead-with x=1`";
+    "`propose x=1`, `campaign`, `promote`, `resign`, `demote`, `mode voter`, `hang 500ms` or `lead-with x=1`";
 
 impl Command {
     /// Reads a command.
@@ -55,6 +57,7 @@ impl Command {
             "campaign" if text == "campaign" => Ok(Command::Campaign),
             "promote" if text == "promote" => Ok(Command::Promote),
             "resign" if text == "resign" => Ok(Command::Resign),
+            "demote" if text == "demote" => Ok(Command::Demote),
             "mode" => match rest {
                 "off" => Ok(Command::Mode(Mode::Off)),
                 "voter" => Ok(Command::Mode(Mode::Voter)),
@@ -79,6 +82,7 @@ impl fmt::Display for Command {
             Command::LeadWith(row) => write!(f, "lead-with {row}"),
             Command::Promote => f.write_str("promote"),
             Command::Resign => f.write_str("resign"),
+            Command::Demote => f.write_str("demote"),
             Command::Mode(Mode::Off) => f.write_str("mode off"),
             Command::Mode(Mode::Voter) => f.write_str("mode voter"),
             Command::Mode(Mode::Candidate) => f.write_str("mode candidate"),
@@ -118,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_command_reads_back_as_it_is_written() {
-        let simple = ["propose x=1", "campaign", "lead-with settled=1", "promote", "resign"];
+        let simple = ["propose x=1", "campaign", "lead-with settled=1", "promote", "resign", "demote"];
         for text in simple.into_iter().chain(["mode voter", "hang 500ms"]) {
             assert_eq!(Command::parse(text).unwrap().to_string(), text);
         }
@@ -138,6 +142,7 @@ mod tests {
             "hang",
             "hang on",
             "resign now",
+            "demote n1",
         ] {
             assert!(Command::parse(text).unwrap_err().contains("`campaign`"), "{text}");
         }

@@ -29,7 +29,7 @@
 //! # What later releases brought
 //!
 //! Options, all of them off in the release that is modelled. `queue` makes writes wait for a quorum in the synchronous
-//! [`queue`], which a leader claims with a row of its term; with it go terms in acknowledgements, relays that tell a term
+//! [`queue`], which a leader claims with a row of its term and gives up with another; with it go terms in acknowledgements, relays that tell a term
 //! before its claim, votes that are judged again behind a write, and rows that are accepted from anybody. `witness` keeps a
 //! node from calling an election while somebody sees the leader, `fencing` makes a leader without a quorum of connections
 //! resign, `split-vote` ends an election that nobody can win. [`bug`] names the guards that can be left out of all that.

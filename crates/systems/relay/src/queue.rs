@@ -2,7 +2,8 @@
 //!
 //! What happens to it follows from the rows alone, in the order in which a node has them on disk. A leader claims the
 //! queue with a row that names its term: everybody confirms what the claim names of the former owner and rolls back the
-//! rest. What an owner of an older term writes after that counts for nothing.
+//! rest. What an owner of an older term writes after that counts for nothing. An owner can give the queue up with a row of
+//! its term; then it is nobody's until somebody claims it in a later term.
 
 use crate::bug::{Bug, Planted};
 use crate::row::Row;
@@ -30,6 +31,13 @@ pub enum Meaning {
         /// The former owner and the last of its rows that is confirmed, if there was one.
         former: Option<(NodeId, u32)>,
     },
+    /// The writer of this row owns the queue no more, and nobody does.
+    Demote {
+        /// The term in which it owned the queue.
+        term: u64,
+        /// The last of its rows that is confirmed.
+        lsn: u32,
+    },
 }
 
 impl Meaning {
@@ -49,15 +57,19 @@ impl Meaning {
                 Ok(term) => Meaning::Promote { term, former: place(words.next()) },
                 Err(_) => Meaning::Plain,
             },
+            (Some("demote"), Some(term)) => match (term.parse(), words.next().map(str::parse)) {
+                (Ok(term), Some(Ok(lsn))) => Meaning::Demote { term, lsn },
+                _ => Meaning::Plain,
+            },
             _ => Meaning::Plain,
         }
     }
 }
 
-/// The term in which a row claims the queue; 0 if it does not.
+/// The term in which a row claims the queue or gives it up; 0 if it does neither.
 pub fn claimed_term(row: &Row) -> u64 {
     match Meaning::of(&row.text) {
-        Meaning::Promote { term, .. } => term,
+        Meaning::Promote { term, .. } | Meaning::Demote { term, .. } => term,
         _ => 0,
     }
 }
@@ -71,6 +83,7 @@ impl fmt::Display for Meaning {
             Meaning::Promote { term, former: Some((owner, lsn)) } => {
                 write!(f, "promote {term} {owner}:{lsn}")
             }
+            Meaning::Demote { term, lsn } => write!(f, "demote {term} {lsn}"),
         }
     }
 }
@@ -92,6 +105,8 @@ pub struct Queue {
     planted: Planted,
     owner: Option<NodeId>,
     term: u64,
+    /// Who gave it up last, and in which term.
+    given_up: Option<(NodeId, u64)>,
     /// For each node the term of its last claim.
     claims: [u64; SERVERS_MAX],
     /// Rows that wait, each with its owner.
@@ -109,6 +124,7 @@ impl Queue {
             planted,
             owner: None,
             term: 0,
+            given_up: None,
             claims: [0; SERVERS_MAX],
             waiting: Vec::new(),
             confirmed: [0; SERVERS_MAX],
@@ -124,6 +140,11 @@ impl Queue {
     /// The term in which it was claimed last.
     pub fn term(&self) -> u64 {
         self.term
+    }
+
+    /// Who gave it up last, and in which term.
+    pub fn given_up(&self) -> Option<(NodeId, u64)> {
+        self.given_up
     }
 
     /// The last row that waits, with its owner.
@@ -157,6 +178,11 @@ impl Queue {
         is_old && matches!(Meaning::of(&row.text), Meaning::Confirm { .. })
     }
 
+    /// Whether a row gives the queue up for an owner after whom somebody else has claimed it.
+    pub fn is_old_demotion(&self, row: &Row) -> bool {
+        matches!(Meaning::of(&row.text), Meaning::Demote { term, .. } if term < self.term)
+    }
+
     /// A row is durable here. Says what there is to remark on it.
     pub fn apply(&mut self, row: &Row) -> Option<&'static str> {
         let origin = row.origin;
@@ -168,6 +194,15 @@ impl Queue {
                 self.claim(origin, term, former);
                 Some("the queue has a new owner")
             }
+            Meaning::Demote { term, lsn } if term == self.term && self.owner == Some(origin) => {
+                self.confirm(origin, lsn);
+                self.roll_back();
+                self.owner = None;
+                self.given_up = Some((origin, term));
+                Some("the queue has no owner any more")
+            }
+            Meaning::Demote { .. } if is_old => Some("of an older term: counts for nothing"),
+            Meaning::Demote { .. } => Some("of somebody who does not own the queue: counts for nothing"),
             Meaning::Confirm { .. } if is_old => Some("of an older term: counts for nothing"),
             Meaning::Sync if is_old => {
                 self.fates.push(Fate { owner: origin, lsn: row.lsn, confirmed: false });
@@ -190,11 +225,16 @@ impl Queue {
             self.confirm(owner, lsn);
         }
         if !self.planted.is(Bug::NoRollback) {
-            let rolled_back = |(owner, lsn)| Fate { owner, lsn, confirmed: false };
-            self.fates.extend(self.waiting.drain(..).map(rolled_back));
+            self.roll_back();
         }
         (self.owner, self.term) = (Some(origin), term);
         self.claims[origin.index()] = term;
+    }
+
+    /// What still waits is rolled back.
+    fn roll_back(&mut self) {
+        let rolled_back = |(owner, lsn)| Fate { owner, lsn, confirmed: false };
+        self.fates.extend(self.waiting.drain(..).map(rolled_back));
     }
 
     fn confirm(&mut self, owner: NodeId, lsn: u32) {
@@ -233,11 +273,13 @@ mod tests {
 
     #[test]
     fn a_meaning_reads_back_as_it_is_written() {
-        for text in ["confirm n1:3", "promote 2", "promote 7 n2:4"] {
+        for text in ["confirm n1:3", "promote 2", "promote 7 n2:4", "demote 7 4"] {
             assert_eq!(Meaning::of(text).to_string(), text);
         }
         assert_eq!(Meaning::of("sync x=1"), Meaning::Sync);
-        for text in ["x=1", "sync", "confirm", "confirm n1", "promote x", ""] {
+        for text in
+            ["x=1", "sync", "confirm", "confirm n1", "promote x", "demote", "demote 7", "demote x 4", ""]
+        {
             assert_eq!(Meaning::of(text), Meaning::Plain, "{text}");
         }
     }
@@ -257,6 +299,42 @@ mod tests {
             queue(&[(0, 1, "promote 1"), (0, 2, "sync x=1"), (0, 3, "sync x=2"), (1, 1, "promote 2 n1:2")]);
         assert_eq!(fates(&queue), [(0, 2, true), (0, 3, false)]);
         assert_eq!((queue.owner(), queue.last_waiting()), (Some(NodeId::server(1)), None));
+    }
+
+    #[test]
+    fn an_owner_that_gives_the_queue_up_confirms_what_it_names_and_leaves_it_to_nobody() {
+        let rows = [
+            (0, 1, "promote 1"),
+            (0, 2, "sync x=1"),
+            (0, 3, "sync x=2"),
+            (0, 4, "demote 1 2"),
+            (0, 5, "sync late=1"),
+        ];
+        let queue = queue(&rows);
+        assert_eq!(fates(&queue), [(0, 2, true), (0, 3, false)]);
+        assert_eq!((queue.owner(), queue.term(), queue.last_waiting()), (None, 1, None));
+    }
+
+    #[test]
+    fn what_nobody_owns_is_claimed_in_a_later_term_only() {
+        let given_up = [(0, 1, "promote 1"), (0, 2, "demote 1 0")];
+        assert_eq!(queue(&[&given_up[..], &[(1, 1, "promote 1")]].concat()).owner(), None);
+        let claimed = queue(&[&given_up[..], &[(1, 1, "promote 2")]].concat());
+        assert_eq!((claimed.owner(), claimed.term()), (Some(NodeId::server(1)), 2));
+    }
+
+    #[test]
+    fn a_demotion_that_comes_behind_a_claim_or_from_somebody_else_counts_for_nothing() {
+        let late = Row { origin: NodeId::server(0), lsn: 2, text: "demote 1 0".into() };
+        let mut claimed = queue(&[(0, 1, "promote 1"), (1, 1, "promote 2 n1:0"), (1, 2, "sync x=1")]);
+        assert!(claimed.is_old_demotion(&late));
+        claimed.apply(&late);
+        claimed.apply(&row(2, 1, "demote 2 2"));
+        assert_eq!(
+            (claimed.owner(), claimed.last_waiting()),
+            (Some(NodeId::server(1)), Some((NodeId::server(1), 2)))
+        );
+        assert!(!queue(&[(0, 1, "promote 1")]).is_old_demotion(&late));
     }
 
     #[test]

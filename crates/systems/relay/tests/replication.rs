@@ -3,7 +3,9 @@
 mod common;
 
 use common::{N1, N2, N3, at, crash, during, noted, pattern, run, tell};
-use whitewater_sim::{Action, Pattern, Ratio, Script, Span, Step, Trigger, Verdict};
+use whitewater_sim::{
+    Action, EventKind, NodeId, Outcome, Pattern, Ratio, Script, Span, Step, Trigger, Verdict,
+};
 
 fn busy(mut steps: Vec<Step>) -> Script {
     steps.push(tell(N1, at(30), "campaign"));
@@ -44,6 +46,35 @@ fn a_disk_that_takes_time_and_fails_now_and_then_costs_no_row() {
     let outcome = run(&script, &[]);
     assert_eq!(outcome.verdict, Verdict::Pass);
     assert!(outcome.marks.contains(&"started-again-after-failed-sync"));
+}
+
+/// What a node was answered, in order.
+fn replies(outcome: &Outcome, node: NodeId) -> Vec<&str> {
+    let trace = outcome.trace.as_ref().expect("the run is recorded");
+    let told = trace.events.iter().filter(|e| e.kind == EventKind::Reply && e.node == Some(node));
+    told.map(|event| event.text.as_str()).collect()
+}
+
+#[test]
+fn an_owner_gives_the_queue_up_behind_what_waits_in_it_and_leads_no_more() {
+    let mut script = busy(vec![tell(N2, at(200), "demote"), tell(N1, at(301), "demote")]);
+    script.disk.high = Span::from_millis(2);
+    let outcome = run(&script, &[("queue", "on")]);
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    assert!(noted(&outcome, "the queue has no owner any more"));
+    // The last write before it is confirmed first, and the next ones are refused.
+    let told = replies(&outcome, N1);
+    let done = told.iter().position(|text| text.ends_with("done")).expect("it is given up");
+    assert_eq!(told[..done].iter().filter(|text| text.contains("written as row")).count(), 21, "{told:?}");
+    assert!(!told.iter().any(|text| text.contains("rolled back")), "{told:?}");
+    assert!(replies(&outcome, N2)[0].contains("does not own the queue"));
+}
+
+#[test]
+fn without_a_queue_there_is_none_to_give_up() {
+    let outcome = run(&busy(vec![tell(N1, at(200), "demote")]), &[]);
+    assert_eq!(outcome.verdict, Verdict::Pass);
+    assert!(replies(&outcome, N1).iter().any(|text| text.contains("there is no queue to give up")));
 }
 
 #[test]

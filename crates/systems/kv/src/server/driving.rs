@@ -2,8 +2,10 @@
 
 use super::storing::Writing;
 use super::{Hands, Server};
+use crate::bugs::Bug;
 use crate::marks;
-use whitewater_raft::{ReadState, Ready, Role};
+use crate::message::core_id;
+use whitewater_raft::{Message, MessageKind, ReadState, Ready, Role};
 
 impl Server {
     /// Works off the core until it wants nothing more, or has to wait for the disk.
@@ -37,6 +39,21 @@ impl Server {
     pub(super) fn waits_for_disk(&self) -> bool {
         let goes_on = self.writing == Writing::Disk && self.core.may_go_on_without_storage();
         self.is_writing() && !self.has_threads() && !goes_on
+    }
+
+    /// A leader that waits for its disk is not heard, so that others replace it: only with a planted bug it goes on with its
+    /// heartbeats, and with nothing else.
+    pub(super) fn be_heard_without_disk(&mut self, fx: &mut Hands<'_>) {
+        let goes_on = self.identity.settings.planted.is(Bug::HeardWithoutDisk);
+        if !goes_on || !self.waits_for_disk() || self.core.role() != Role::Leader {
+            return;
+        }
+        let own = core_id(self.identity.id);
+        for peer in self.peers() {
+            let mut heartbeat = Message::new(MessageKind::Heartbeat, own, core_id(peer));
+            heartbeat.term = self.core.term();
+            self.send(heartbeat, fx);
+        }
     }
 
     /// Does what needs no disk while the disk takes nothing: a full disk stops writes, not reads.

@@ -235,7 +235,10 @@ impl Server {
         }
         match input {
             Input::Deliver { from, message } => self.receive(from, message, fx),
-            Input::Timeout(KvTimer::Tick) => self.ticking.fired(),
+            Input::Timeout(KvTimer::Tick) => {
+                self.ticking.fired();
+                self.be_heard_without_disk(fx);
+            }
             Input::Timeout(KvTimer::Connect(peer)) => self.connect_again(peer, fx),
             Input::Timeout(KvTimer::SessionReady(peer)) => self.session_started(peer),
             // Held back until after a crash had started the process anyway.

@@ -21,6 +21,7 @@
 //! too: then an operator has to remove it from the cluster.
 
 use super::{Hands, Server};
+use crate::bugs::Bug;
 use crate::log::Log;
 use crate::marks;
 use crate::message::{KvMessage, Session, core_id};
@@ -232,7 +233,10 @@ impl Server {
     /// Whether a server that only follows gives a message to its core.
     pub(super) fn heeds(&mut self, message: &Message, from: NodeId, fx: &mut Hands<'_>) -> bool {
         match message.kind {
-            MessageKind::Vote | MessageKind::PreVote | MessageKind::TimeoutNow => false,
+            MessageKind::TimeoutNow => false,
+            MessageKind::Vote | MessageKind::PreVote => {
+                self.identity.settings.planted.is(Bug::VotesWithoutLog)
+            }
             MessageKind::Append | MessageKind::Heartbeat | MessageKind::Snapshot => {
                 // Its leader has to win another term, without this server.
                 !self.tells_newer_term(message, from, fx)

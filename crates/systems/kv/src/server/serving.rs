@@ -1,6 +1,7 @@
 //! Serving clients and scripts: proposing, applying, reading, answering.
 
 use super::{Hands, Server};
+use crate::bugs::Bug;
 use crate::command::{Answer, Operation, Reply, Text};
 use crate::marks;
 use crate::message::{KvMessage, Outcome, Session, core_id, server};
@@ -108,7 +109,10 @@ impl Server {
             return;
         }
         assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
+        let keeps_old_state =
+            self.core.role() != Role::Leader && self.identity.settings.planted.is(Bug::FollowersKeepOldState);
         let applied = match entry.kind {
+            EntryKind::Normal if keeps_old_state => None,
             EntryKind::Normal => self.machine.apply(&entry.data),
             _ => self.apply_change(entry, fx),
         };

@@ -57,6 +57,9 @@ pub mod claims {
     /// See [`super::QueueRules`].
     pub const CLAIMED_BEFORE_WRITTEN: Claim =
         ("claimed-before-written", "Only the owner of the queue writes what waits in it.");
+    /// See [`super::QueueRules`].
+    pub const GIVEN_UP_KEPT: Claim =
+        ("given-up-kept", "Whoever has given up the queue in a term leads no more in it.");
     /// See [`super::Debts`].
     pub const QUEUE_DRAINS: Claim =
         ("queue-drains", "Once faults are over, what waits in the queue is confirmed or rolled back.");
@@ -106,6 +109,7 @@ impl RelayMonitor {
             claims::CONFIRMED_KEPT,
             claims::TERM_BEFORE_CLAIM,
             claims::CLAIMED_BEFORE_WRITTEN,
+            claims::GIVEN_UP_KEPT,
             claims::QUEUE_DRAINS,
         ]
     }

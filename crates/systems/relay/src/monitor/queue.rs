@@ -1,10 +1,11 @@
-//! The synchronous queue: what is confirmed stays, terms come before claims, and only an owner writes.
+//! The synchronous queue: what is confirmed stays, terms come before claims, only an owner writes, and who was one leads no
+//! more.
 
 use super::claims;
 use crate::node::RelayNode;
 use crate::queue::{Fate, Queue};
 use std::collections::BTreeMap;
-use whitewater_sim::{NodeId, SLOTS, Violation};
+use whitewater_sim::{Node, NodeId, Role, SLOTS, Violation};
 
 /// What is known of the queue over all nodes.
 #[derive(Debug)]
@@ -41,6 +42,7 @@ impl QueueRules {
             self.unclaimed[node.index()] = 0;
         }
         self.terms(node, queue, term)?;
+        self.leads(node, queue, (view.role() == Role::Leader).then_some(term))?;
         self.writes(node, view.unclaimed_writes())?;
         self.fates(node, queue.fates())
     }
@@ -52,6 +54,17 @@ impl QueueRules {
         let message =
             format!("{node} has the queue as claimed in term {}, and is in term {term}", queue.term());
         Err(violation(claims::TERM_BEFORE_CLAIM, node, queue.owner(), message))
+    }
+
+    /// `leads` is the term in which the node leads.
+    fn leads(&self, node: NodeId, queue: &Queue, leads: Option<u64>) -> Result<(), Violation> {
+        match queue.given_up() {
+            Some((owner, term)) if owner == node && leads == Some(term) => {
+                let message = format!("{node} has given up the queue in term {term} and leads on");
+                Err(violation(claims::GIVEN_UP_KEPT, node, None, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn writes(&mut self, node: NodeId, unclaimed: u32) -> Result<(), Violation> {
@@ -123,6 +136,16 @@ mod tests {
         let rules = QueueRules::default();
         assert!(rules.terms(N2, &claimed, 2).is_ok());
         assert_eq!(rules.terms(N2, &claimed, 1).unwrap_err().rule, "term-before-claim");
+    }
+
+    #[test]
+    fn a_former_owner_that_leads_on_in_its_term_is_found() {
+        let given_up = queue(&[(N1, 1, "promote 2"), (N1, 2, "demote 2 0")]);
+        let rules = QueueRules::default();
+        assert_eq!(rules.leads(N1, &given_up, Some(2)).unwrap_err().rule, "given-up-kept");
+        for (node, leads) in [(N1, None), (N1, Some(3)), (N2, Some(2))] {
+            assert!(rules.leads(node, &given_up, leads).is_ok());
+        }
     }
 
     #[test]

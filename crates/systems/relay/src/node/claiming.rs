@@ -15,6 +15,10 @@ pub(super) struct Claim {
     written_in: u64,
     /// The last own row for which it has written a confirmation.
     confirming: u32,
+    /// Who wants it to give up the queue, while it does so.
+    demoting: Option<OpId>,
+    /// The term in which it has written that it gives the queue up.
+    demoted_in: u64,
     /// The term in which it has written what it was told to write when it leads.
     pub(super) led_with: u64,
     /// Own rows for which somebody waits.
@@ -30,6 +34,8 @@ impl RelayNode {
     pub(super) fn propose(&mut self, op: OpId, text: &str, fx: Fx<'_, '_>) {
         if !self.settings.queue {
             self.write_own(Some(op), text);
+        } else if self.claim.demoting.is_some() {
+            fx.reply(op, Reply::Refused("it gives up the queue"));
         } else if self.owns_queue() || self.settings.planted.is(Bug::WritesBeforeClaim) {
             self.write_sync(op, text);
         } else {
@@ -48,6 +54,30 @@ impl RelayNode {
     fn owns_queue(&self) -> bool {
         let (leads, owner) = (self.raft.state() == Role::Leader, self.queue.owner());
         leads && owner == Some(self.id) && self.queue.term() == self.raft.term()
+    }
+
+    /// Gives the queue up, and with it the leadership, as soon as a quorum has all that waits.
+    pub(super) fn demote(&mut self, op: OpId, fx: Fx<'_, '_>) {
+        if !self.settings.queue {
+            fx.reply(op, Reply::Refused("there is no queue to give up"));
+        } else if !self.owns_queue() || self.claim.demoting.is_some() {
+            fx.reply(op, Reply::Refused("does not own the queue"));
+        } else {
+            self.claim.demoting = Some(op);
+        }
+    }
+
+    /// An owner that was to give up the queue has done so, or owns it no more for another reason.
+    fn end_demotion(&mut self, fx: Fx<'_, '_>) {
+        if self.claim.demoting.is_none() || self.owns_queue() {
+            return;
+        }
+        let Some(op) = self.claim.demoting.take() else { return };
+        let is_given_up = self.queue.owner().is_none() && self.queue.term() == self.claim.demoted_in;
+        if is_given_up && self.raft.term() == self.claim.demoted_in {
+            self.raft.resign();
+        }
+        fx.reply(op, if is_given_up { Reply::Done } else { Reply::Refused("leads no more") });
     }
 
     /// The term that came with an acknowledgement. It counts before the acknowledgement does: whoever is in a later term may
@@ -79,10 +109,12 @@ impl RelayNode {
             return;
         }
         self.answer(fx);
+        self.end_demotion(fx);
         let written = if self.owns_queue() { self.tend_own_queue() } else { self.claim_queue() };
         if written {
             self.flush(now, fx);
             self.answer(fx);
+            self.end_demotion(fx);
         }
     }
 
@@ -117,6 +149,15 @@ impl RelayNode {
         if let Some(lsn) = confirmed {
             self.claim.confirming = lsn;
             self.write_own(None, &Meaning::Confirm { owner: self.id, lsn }.to_string());
+            written = true;
+        }
+        // What is on its way to the disk waits in no queue yet, and would be rolled back.
+        let is_settled =
+            self.queue.last_waiting().is_none() && self.vclock == self.volatile_vclock && !written;
+        if self.claim.demoting.is_some() && self.claim.demoted_in != self.raft.term() && is_settled {
+            self.claim.demoted_in = self.raft.term();
+            let (term, lsn) = (self.queue.term(), self.queue.confirmed(self.id));
+            self.write_own(None, &Meaning::Demote { term, lsn }.to_string());
             written = true;
         }
         written

@@ -198,6 +198,7 @@ impl RelayNode {
                 let reply = if self.raft.resign() { Reply::Done } else { Reply::Refused("does not lead") };
                 fx.reply(op, reply);
             }
+            Command::Demote => self.demote(op, fx),
             Command::Mode(mode) => {
                 self.raft.set_mode(mode);
                 fx.reply(op, Reply::Done);

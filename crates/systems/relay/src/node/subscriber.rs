@@ -169,7 +169,9 @@ impl RelayNode {
             fx.note(format_args!("the claim waits for what is being written, and that for the claim"));
             self.appliers.iter_mut().for_each(|applier| applier.is_stopped = true);
         }
-        if planted.is(Bug::OldConfirmSplitsBrain) && self.queue.is_old_confirmation(row) {
+        if planted.is(Bug::OldConfirmSplitsBrain) && self.queue.is_old_confirmation(row)
+            || planted.is(Bug::OldDemoteSplitsBrain) && self.queue.is_old_demotion(row)
+        {
             fx.note(format_args!("{row} is taken for a split brain"));
             self.appliers[place].is_stopped = true;
         }
