@@ -579,8 +579,23 @@ fn a_step_that_never_happens_is_an_error_that_names_it_and_the_end_of_the_run() 
 }
 "#;
     fs::write(&file, text).unwrap();
-    ended(command("scenario run").arg(&file))
-        .refused(2, &["never.json", "crash n1 when", "never happened", "ended at"]);
+    ended(command("scenario run").arg(&file)).refused(
+        2,
+        &["never.json:4:32: @default: step 1", "crash n1 when", "never happened", "ended at", "mend: "],
+    );
+}
+
+#[test]
+fn a_scenario_that_cannot_be_read_or_has_no_such_variant_says_what_would_be_right() {
+    let folder = folder("unreadable");
+    let no_text = folder.join("no-text.json");
+    fs::write(&no_text, [0xff, 0xfe]).unwrap();
+    ended(command("scenario run").arg(&no_text)).refused(2, &["no-text.json: is no text in UTF-8"]);
+    let list = folder.join("list.json");
+    fs::write(&list, "[]").unwrap();
+    ended(command("scenario run").arg(&list)).refused(2, &["list.json:1:1: ", "write an object in braces"]);
+    run("scenario run split-vote --variant notised")
+        .refused(2, &["split-vote has no variant `notised`", "noticed", "not-noticed"]);
 }
 
 #[test]

@@ -6,9 +6,8 @@
 
 use crate::causes::{before, is_refusal, refusals};
 use crate::crowd::fold_crowds;
-use crate::fold::Fold;
-use crate::trace_text::margin_lines;
-use crate::words::{clock, numberless, remarks, step_line};
+use crate::fold::{Fold, Item};
+use crate::words::{clock, margin_lines, numberless, remarks, step_line};
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_plan::Plan;
 use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Time, Trace, TraceEvent};
@@ -19,15 +18,6 @@ pub(crate) const LINES_MAX: usize = 104;
 
 /// Repeats that are worth a line of their own.
 const FOLD_MIN: usize = 8;
-
-/// A line of a story.
-#[derive(Clone, Debug)]
-pub(crate) enum Item {
-    /// An event, by position in the trace.
-    Event(usize),
-    /// Repeats.
-    Fold(Fold),
-}
 
 /// How coarsely events are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,6 @@
 //! What several nodes say to several others, the same each time, is told in one line: nothing is learned from the rest.
 
-use crate::choice::Item;
-use crate::fold::Fold;
+use crate::fold::{Fold, Item};
 use crate::words::{nameless, remarks};
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_sim::{EventKind, NodeId, Subject, TraceEvent};

@@ -6,6 +6,15 @@ use whitewater_sim::{EventKind, NodeId, Time, TraceEvent};
 /// Labels a line holds; with more, links are left out and then the rest is counted.
 const LABELS_MAX: usize = 6;
 
+/// A line of a story.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    /// An event, by position in the trace.
+    Event(usize),
+    /// Repeats.
+    Fold(Fold),
+}
+
 /// Repeats between two lines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fold {

@@ -3,7 +3,8 @@
 //! The name of an event is its time, so that an event more or less somewhere does not rename everything after it.
 
 use crate::causes::before;
-use crate::choice::{Choice, Item, chain};
+use crate::choice::{Choice, chain};
+use crate::fold::Item;
 use crate::suspect::suspect;
 use crate::words::{clock, remarks, step_line};
 use std::collections::BTreeMap;

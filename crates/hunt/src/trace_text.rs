@@ -4,10 +4,9 @@
 //! 36.17 ms. There is no hash in it, no time of day and no path, so that it changes only with behaviour, and where
 //! behaviour is the same the lines are.
 
-use crate::choice::Item;
-use crate::fold::Fold;
+use crate::fold::{Fold, Item};
 use crate::story::Story;
-use crate::words::{clipped, clock};
+use crate::words::{clipped, clock, margin_lines};
 use whitewater_plan::Plan;
 use whitewater_sim::{Action, EventKind, NodeId, Outcome, Rest, Role, Target, TraceEvent, Verdict};
 
@@ -16,9 +15,6 @@ const TEXT_WIDTH: usize = 48;
 
 /// Longest text of an event; the rest of a longer one is left out.
 const TEXT_MAX: usize = 72;
-
-/// Columns of the margin.
-const MARGIN_WIDTH: usize = 60;
 
 /// A recorded run as text, with `title` before everything else. A run that was not recorded gives its verdict only.
 pub fn render(plan: &Plan, outcome: &Outcome, title: &str) -> String {
@@ -158,24 +154,4 @@ fn verdict_lines(plan: &Plan, outcome: &Outcome) -> String {
         out.push_str(&format!("   first suspect {suspect}\n"));
     }
     out
-}
-
-/// The lines that a text takes in the margin.
-pub(crate) fn margin_lines(text: &str) -> Vec<String> {
-    wrapped(text, MARGIN_WIDTH)
-}
-
-/// A text in lines of at most `width` characters, broken between words.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

@@ -59,6 +59,29 @@ pub(crate) fn remarks(event: &TraceEvent) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
+/// Columns of the margin.
+const MARGIN_WIDTH: usize = 60;
+
+/// The lines that a text takes in the margin.
+pub(crate) fn margin_lines(text: &str) -> Vec<String> {
+    wrapped(text, MARGIN_WIDTH)
+}
+
+/// A text in lines of at most `width` characters, broken between words.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// A text of at most `width` characters; a longer one ends with a mark.
 pub(crate) fn clipped(text: String, width: usize) -> String {
     match text.char_indices().nth(width) {

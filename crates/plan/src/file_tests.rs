@@ -229,7 +229,17 @@ fn errors_of_a_scenario_point_at_their_place() {
     let (before_variants, variants) = RACE.split_once("\"variants\"").unwrap();
     let none = broken(RACE, (&format!("\"variants\"{variants}"), "\"variants\": {}\n}\n"), Scenario::parse);
     assert!(before_variants.ends_with("  "), "it is the last field");
-    let told: Vec<String> = in_files.into_iter().chain([none]).chain(in_lines).collect();
+    let no_object = Scenario::parse("early-announcement.json", "[]", &SYSTEMS).unwrap_err();
+    // Steps are counted without the settings before them.
+    let never = Scenario::wrong_step(
+        "early-announcement.json",
+        RACE,
+        1,
+        "@drop: step 2, `hold relay-ready n1->n2 until n1 leads`, never happened".to_owned(),
+        "give the step a moment that comes, or take it out",
+    );
+    let whole = [none, no_object.to_string(), never.to_string()];
+    let told: Vec<String> = in_files.into_iter().chain(whole).chain(in_lines).collect();
     insta::assert_snapshot!(told.join("\n\n"));
     let sources = [
         ("scenario/read.rs", include_str!("scenario/read.rs")),

@@ -4,7 +4,7 @@ use super::list::expectation;
 use super::{chosen, load, nothing};
 use crate::amount::{parse_count, parse_jobs};
 use crate::telling::system;
-use crate::{Exit, Screen, Systems};
+use crate::{Exit, Screen, Systems, files};
 use std::path::Path;
 use whitewater_hunt::{Around, meets, missed, run_around, run_twice};
 use whitewater_plan::{Expect, Scenario, Variant, text};
@@ -146,12 +146,18 @@ fn judge(
     screen.print(&line(scenario, variant, &outcome, &judged));
     let missed = missed(&plan, &outcome);
     if !missed.is_empty() {
-        let missed = missed.join("\n  ");
-        screen.remark(&format!(
-            "error: {}: @{}: {missed}\n  mend: give the step a moment that comes, or take it out",
-            file.display(),
-            variant.name
-        ));
+        let (name, json) = (file.display().to_string(), files::read(file)?);
+        for (&step, what) in outcome.unfired.iter().zip(missed) {
+            let message = format!("@{}: {what}", variant.name);
+            let wrong = Scenario::wrong_step(
+                &name,
+                &json,
+                step,
+                message,
+                "give the step a moment that comes, or take it out",
+            );
+            screen.remark(&format!("error: {wrong}"));
+        }
         return Ok(Exit::Usage);
     }
     Ok(match (judged, &outcome.verdict) {
