@@ -384,6 +384,17 @@ fn every_scenario_has_a_theme_a_moral_a_source_and_notes_and_its_snapshots_can_b
 }
 
 #[test]
+fn what_a_scenario_violates_it_violates_at_a_node_unless_it_is_expected_of_any() {
+    for (name, _) in LISTED {
+        for variant in read(&kebab(name)).variants {
+            if let Expect::Violates { rule, node: None } = variant.expect {
+                assert_eq!(rule, "expected", "{name} @{}: name the node", variant.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn schema_and_index_are_those_of_what_there_is() {
     for what in ["schema", "index"] {
         let ended = support::run(&format!("scenario {what} --check"));

@@ -52,7 +52,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     pub(super) fn claim_met(&mut self, step: usize, event: EventId) {
         match &self.script.steps[step].action {
             Action::Never(condition) => {
-                let place = self.place_of(condition);
+                let place = self.place_of(condition).or_else(|| self.reached_at(condition));
                 self.break_claim(step, 1, format!("step {} has come true", step + 1), place, event);
             }
             _ => {
@@ -61,6 +61,14 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.record_step(EventKind::Close, step, event);
             }
         }
+    }
+
+    /// The first server at which a figure has reached what a condition asks of any.
+    fn reached_at(&self, condition: &Condition) -> Option<NodeId> {
+        let Condition::Reaches(target, figure, value) = condition else { return None };
+        self.cluster.servers().find(|&node| {
+            self.means(*target, node) && self.figure(node, figure).is_some_and(|is| is >= *value)
+        })
     }
 
     /// The time of an expectation is over.

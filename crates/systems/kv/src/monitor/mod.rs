@@ -177,7 +177,8 @@ impl KvMonitor {
                 self.settling.told(*op, reply);
                 let client = cluster.view(seen.node).and_then(KvNode::client);
                 self.record.told(*op, reply, seen.time, client.map(Client::place));
-                self.clients.told(*op, reply)?;
+                let placed = |violation: Violation| Violation { node: Some(seen.node), ..violation };
+                self.clients.told(*op, reply).map_err(placed)?;
             }
         }
         Ok(())
