@@ -20,7 +20,7 @@ const LOG_TESTS: &str = "test --package whitewater-wal --features mutants --test
 
 /// What can be tested only where bugs can be planted.
 const MUTANT_TESTS: &str =
-    "test --profile fuzz --package xtask --features mutants --test mutants --test scenarios";
+    "test --profile fuzz --package xtask --features mutants --test mutants --test scenarios --test shrinking";
 
 /// One thing that must hold: a command and the exit code it must have.
 struct Step {

@@ -18,12 +18,7 @@ pub(crate) fn step_line(step: &Step) -> String {
 /// `n2` keep theirs.
 pub(crate) fn numberless(text: &str) -> String {
     let parts = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
-    parts.map(|part| if is_node(part) { part.to_owned() } else { masked(part) }).collect()
-}
-
-/// The same with the names of nodes masked as well.
-pub(crate) fn nameless(text: &str) -> String {
-    masked(text)
+    parts.map(|part| if is_node(part) { part.to_owned() } else { nameless(part) }).collect()
 }
 
 /// Whether a word, with whatever ends it, is the name of a node.
@@ -31,7 +26,8 @@ fn is_node(part: &str) -> bool {
     part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).parse::<NodeId>().is_ok()
 }
 
-fn masked(part: &str) -> String {
+/// The same with the numbers in names of nodes masked as well.
+pub(crate) fn nameless(part: &str) -> String {
     let mut out = String::with_capacity(part.len());
     for c in part.chars() {
         match c {

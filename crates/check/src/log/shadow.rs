@@ -76,7 +76,7 @@ impl Shadow {
         self.uncertain = true;
         let durable = self.standing.durable_index;
         self.durable_before = self.durable_before.max(durable);
-        self.kept_before = self.log.chain_at(durable).map(|chain| (durable, chain)).or(self.kept_before);
+        self.kept_before = self.kept_before.max(self.log.chain_at(durable).map(|chain| (durable, chain)));
         self.standing.durable_index = self.standing.durable_index.min(self.standing.commit);
     }
 

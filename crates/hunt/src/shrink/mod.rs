@@ -196,25 +196,18 @@ const ATTEMPTS: u64 = 6;
 /// What is left under a seed, or under another one if that is too much: every decision of a long run is one more pin, and
 /// to take thousands of pins away costs more than to begin elsewhere.
 fn beginning(trials: &mut Trials<'_>, first: &Held) -> Held {
-    let mut best = first.clone();
-    drawn(trials, &mut best);
-    for number in 0..BEGINNINGS {
-        let mut other = first.clone();
-        if best.outcome.counters.deliveries <= LONG || trials.is_over() {
-            break;
-        }
-        if reseed::elsewhere(trials, &mut other, number) {
-            drawn(trials, &mut other);
-            if other.outcome.counters.deliveries < best.outcome.counters.deliveries {
-                best = other;
-            }
-        }
+    let mut held = first.clone();
+    drawn(trials, &mut held);
+    if held.outcome.counters.deliveries <= LONG || trials.is_over() {
+        return held;
     }
-    best
+    let mut other = first.clone();
+    if !reseed::elsewhere(trials, &mut other, 0) {
+        return held;
+    }
+    drawn(trials, &mut other);
+    if other.outcome.counters.deliveries < held.outcome.counters.deliveries { other } else { held }
 }
-
-/// Beginnings under other seeds for a run that is too long.
-const BEGINNINGS: u64 = 1;
 
 /// Deliveries of a run that is better not pinned.
 const LONG: u64 = 2_500;
@@ -248,8 +241,8 @@ fn is_small(held: &Held, system: &dyn System) -> bool {
     weight(held, system) <= SMALL
 }
 
-/// A plan with a handful of elements and a run of about 25 deliveries.
-const SMALL: u64 = 50;
+/// A plan with a few elements and a run of about ten deliveries.
+const SMALL: u64 = 20;
 
 fn round(trials: &mut Trials<'_>, held: &mut Held, passes: &[Pass]) -> bool {
     passes.iter().fold(false, |helped, pass| pass(trials, held) | helped)

@@ -284,28 +284,24 @@ fn a_lying_sync_says_done_and_keeps_nothing() {
     assert_eq!(disk.counts().lied, 1);
 }
 
-/// A disk on which syncs take a while and fail from now on.
-fn failing_late() -> Disk {
+/// A disk on which a file waits for two syncs, of which the first will fail.
+fn waiting_twice() -> (Disk, FileId, [Ticket; 2]) {
     let span = Span::from_millis(1);
     let mut disk = faulty(DiskTiming { failures: u16::MAX, low: span, high: span, ..DiskTiming::default() });
-    disk.open("log");
-    disk
-}
-
-fn ask(disk: &mut Disk, file: FileId) -> Ticket {
-    let Ok(Sync::Pending(ticket)) = disk.sync(file) else { panic!("it takes a while") };
-    disk.take_asked().for_each(drop);
-    ticket
+    let file = disk.open("log");
+    disk.append(file, b"one").unwrap();
+    let tickets = [(); 2].map(|()| {
+        let Ok(Sync::Pending(ticket)) = disk.sync(file) else { panic!("it takes a while") };
+        disk.take_asked().for_each(drop);
+        disk.heal();
+        ticket
+    });
+    (disk, file, tickets)
 }
 
 #[test]
 fn a_sync_that_fails_late_takes_nothing_from_who_has_made_it_durable_since() {
-    let mut disk = failing_late();
-    let file = disk.open("log");
-    disk.append(file, b"one").unwrap();
-    let earlier = ask(&mut disk, file);
-    disk.heal();
-    let later = ask(&mut disk, file);
+    let (mut disk, file, [earlier, later]) = waiting_twice();
     assert_eq!(disk.complete(later), Some(true));
     disk.append(file, b"two").unwrap();
     assert_eq!(disk.complete(earlier), Some(false));
@@ -314,12 +310,7 @@ fn a_sync_that_fails_late_takes_nothing_from_who_has_made_it_durable_since() {
 
 #[test]
 fn where_a_sync_has_lost_what_a_later_one_was_to_make_durable_that_fails_too() {
-    let mut disk = failing_late();
-    let file = disk.open("log");
-    disk.append(file, b"one").unwrap();
-    let earlier = ask(&mut disk, file);
-    disk.heal();
-    let later = ask(&mut disk, file);
+    let (mut disk, file, [earlier, later]) = waiting_twice();
     assert_eq!(disk.complete(earlier), Some(false));
     assert_eq!(disk.read(file), b"");
     disk.append(file, b"two").unwrap();

@@ -1,6 +1,7 @@
 //! What a script claims about its run: what is expected at a moment or within a time, and what never happens.
 //!
-//! A claim that does not hold is a broken rule like any other: `expected` or `never`, at the node the claim is about.
+//! A claim that does not hold is a broken rule like any other: `expected` or `never`, at the node the claim is about. What
+//! is ruled out for any node breaks it where it comes true; what is expected of any node is missed at none.
 
 use super::{Pending, World};
 use crate::action::Action;
@@ -52,7 +53,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     pub(super) fn claim_met(&mut self, step: usize, event: EventId) {
         match &self.script.steps[step].action {
             Action::Never(condition) => {
-                let place = self.place_of(condition).or_else(|| self.reached_at(condition));
+                let place = self.place_of(condition).or_else(|| self.holders(condition).next());
                 self.break_claim(step, 1, format!("step {} has come true", step + 1), place, event);
             }
             _ => {
@@ -61,14 +62,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.record_step(EventKind::Close, step, event);
             }
         }
-    }
-
-    /// The first server at which a figure has reached what a condition asks of any.
-    fn reached_at(&self, condition: &Condition) -> Option<NodeId> {
-        let Condition::Reaches(target, figure, value) = condition else { return None };
-        self.cluster.servers().find(|&node| {
-            self.means(*target, node) && self.figure(node, figure).is_some_and(|is| is >= *value)
-        })
     }
 
     /// The time of an expectation is over.
@@ -156,19 +149,22 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// Whether a condition about states holds at this moment.
     fn holds_now(&self, condition: &Condition) -> bool {
-        let is = |target: Target, holds: &dyn Fn(NodeId) -> bool| match target {
-            Target::Any => self.cluster.servers().any(holds),
-            target => self.resolve(target).is_some_and(holds),
+        self.holders(condition).next().is_some()
+    }
+
+    /// The nodes at which a condition about states holds at this moment.
+    fn holders<'a>(&'a self, condition: &'a Condition) -> impl Iterator<Item = NodeId> + 'a {
+        let target = match condition {
+            Condition::Takes(target, _) | Condition::Reaches(target, ..) => Some(*target),
+            _ => None,
         };
-        match condition {
-            Condition::Takes(target, role) => {
-                is(*target, &|node| self.cluster.role(node) == Some(*role) && *role != Role::None)
-            }
-            Condition::Reaches(target, figure, value) => {
-                is(*target, &|node| self.figure(node, figure).is_some_and(|is| is >= *value))
-            }
+        let one = target.filter(|target| *target != Target::Any).and_then(|target| self.resolve(target));
+        let any = self.cluster.servers().filter(move |_| target == Some(Target::Any));
+        one.into_iter().chain(any).filter(|node| match condition {
+            Condition::Takes(_, role) => self.cluster.role(*node) == Some(*role) && *role != Role::None,
+            Condition::Reaches(_, figure, value) => self.figure(*node, figure).is_some_and(|is| is >= *value),
             _ => false,
-        }
+        })
     }
 
     /// The node a claim is about.
