@@ -20,6 +20,10 @@ pub const SETTLE_TIMEOUTS: u64 = 40;
 /// What old leases, the steps after an election, catching up and serving take at most, in longest election timeouts.
 const SERVICE_TIMEOUTS: u64 = 6;
 
+/// Elections that few can win are given up to so many times the time of the script before nothing is owed: a bare majority
+/// of which one in two can be elected may need 81 rounds, and hardly ever does.
+const PATIENCE: u64 = 3;
+
 /// Options and times of a run that decide what is owed.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground {
@@ -49,9 +53,10 @@ pub enum Owed {
     Progress {
         /// A majority that is wholly connected.
         core: Core,
-        /// Whether it has no link to anybody else. If it has, the leader may stand outside of it.
+        /// Whether it hears nobody else. If it does, the leader may stand outside of it.
         alone: bool,
-        /// Time beyond the script's limit for the entries that somebody lacks or that are to come.
+        /// Time beyond the script's limit for the entries that somebody lacks or that are to come, and for elections that
+        /// few can win.
         allowance: Span,
     },
     /// Nothing.
@@ -70,8 +75,30 @@ pub enum Because {
     /// Somebody outside reaches a part of the majority, and pre-vote and check-quorum are not both on: it may call elections
     /// for ever.
     Disturbed,
-    /// The elections it may take need more time than the script gives.
+    /// The elections it may take need far more time than the script gives.
     TooLittleTime,
+}
+
+impl Because {
+    /// Every reason there is.
+    pub const ALL: [Because; 5] = [
+        Because::ClocksApart,
+        Because::TooSlow,
+        Because::NoMajority,
+        Because::Disturbed,
+        Because::TooLittleTime,
+    ];
+
+    /// Its name, as summaries write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Because::ClocksApart => "clocks-apart",
+            Because::TooSlow => "too-slow",
+            Because::NoMajority => "no-majority",
+            Because::Disturbed => "disturbed",
+            Because::TooLittleTime => "too-little-time",
+        }
+    }
 }
 
 /// Time that the entries take which the last member of `mesh` may lack, and those that are to come.
@@ -95,7 +122,8 @@ pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
         return Owed::Nothing(Because::NoMajority);
     };
     let strangers = terrain.candidates() & !mesh;
-    let alone = positions(mesh).all(|n| terrain.touched(n) & strangers == 0);
+    // Who only hears them disturbs nobody, whatever it makes of it.
+    let alone = positions(mesh).all(|n| terrain.heard_by(n) & strangers == 0);
     // Who takes itself for a voter and is none any more may never hear of it.
     let undisturbed = alone && terrain.candidates() & mesh & !steady == 0;
     if !(undisturbed || ground.pre_vote && ground.check_quorum) {
@@ -103,11 +131,13 @@ pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
     }
     let is_led = alone && terrain.leader.is_some_and(|leader| steady & 1 << leader != 0);
     let rounds = if is_led { 0 } else { rounds(ground, terrain, Court { mesh, steady }) };
-    if ground.timing.election_high.times(rounds + SERVICE_TIMEOUTS) > ground.limit {
+    let needed = ground.timing.election_high.times(rounds + SERVICE_TIMEOUTS);
+    if needed > ground.limit.times(PATIENCE) {
         return Owed::Nothing(Because::TooLittleTime);
     }
     let members = positions(mesh).map(NodeId::server).collect();
-    let allowance = catching_up(ground, terrain, mesh);
+    let longer = Span::from_nanos(needed.nanos().saturating_sub(ground.limit.nanos()));
+    let allowance = longer + catching_up(ground, terrain, mesh);
     Owed::Progress { core: Core { members }, alone, allowance }
 }
 
@@ -264,6 +294,14 @@ mod tests {
     }
 
     #[test]
+    fn who_hears_a_majority_and_is_not_heard_disturbs_nobody() {
+        let mut mute = terrain(3, &[0, 1, 2], &[(0, 1)]);
+        mute.open(link(0, 2));
+        mute.stray(link(1, 2));
+        assert_eq!(all(&mute), [(); 4].map(|()| progress(&[0, 1], true)));
+    }
+
+    #[test]
     fn a_node_that_alone_reaches_a_majority_owes_nothing() {
         // Its log may be behind, and then nobody can be elected.
         let star = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (0, 3), (0, 4)]);
@@ -313,6 +351,12 @@ mod tests {
     }
 
     #[test]
+    fn every_reason_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<&str> = Because::ALL.map(Because::name).into();
+        assert_eq!(names.len(), Because::ALL.len());
+    }
+
+    #[test]
     fn a_whole_cluster_owes_a_leader_however_old_the_logs_of_some_are() {
         for servers in [3, 5, 7, 9] {
             let everybody: Vec<usize> = (0..servers).collect();
@@ -331,14 +375,23 @@ mod tests {
         behind.set_log(NodeId::server(1), (1, 9), 0);
         let mut plain = ground(false, false);
         assert_eq!(behind.electable(0b11), 1);
-        assert_eq!(owed(&plain, &behind), Owed::Nothing(Because::TooLittleTime));
-        assert_eq!(owed(&ground(true, false), &behind), progress(&[0, 1], true));
+        let longer = |timeouts| match progress(&[0, 1], true) {
+            Owed::Progress { core, alone, .. } => {
+                Owed::Progress { core, alone, allowance: HIGH.times(timeouts) }
+            }
+            nothing => nothing,
+        };
+        // 81 rounds, and what follows them.
+        assert_eq!(owed(&plain, &behind), longer(81 + SERVICE_TIMEOUTS - SETTLE_TIMEOUTS));
+        assert_eq!(owed(&ground(true, false), &behind), longer(0));
         plain.limit = HIGH.times(90);
-        assert_eq!(owed(&plain, &behind), progress(&[0, 1], true));
+        assert_eq!(owed(&plain, &behind), longer(0));
+        plain.limit = HIGH.times(28);
+        assert_eq!(owed(&plain, &behind), Owed::Nothing(Because::TooLittleTime));
         plain.limit = HIGH.times(SERVICE_TIMEOUTS);
         behind.set_leader(Some(NodeId::server(1)));
-        assert_eq!(owed(&plain, &behind), progress(&[0, 1], true));
-        plain.limit = HIGH.times(SERVICE_TIMEOUTS - 1);
+        assert_eq!(owed(&plain, &behind), longer(0));
+        plain.limit = HIGH;
         assert_eq!(owed(&plain, &behind), Owed::Nothing(Because::TooLittleTime));
     }
 

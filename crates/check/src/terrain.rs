@@ -88,10 +88,10 @@ impl Terrain {
         self.reach[node] & self.reached_by(node)
     }
 
-    /// Servers that `node` reaches or that reach it.
-    pub(crate) fn touched(&self, node: usize) -> u16 {
+    /// Servers that `node` may hear: those that reach it, be it only now and then.
+    pub(crate) fn heard_by(&self, node: usize) -> u16 {
         let strays = (0..self.servers).filter(|&from| self.strays[from] & 1 << node != 0);
-        self.reach[node] | self.reached_by(node) | self.strays[node] | strays.fold(0, |set, n| set | 1 << n)
+        self.reached_by(node) | strays.fold(0, |set, n| set | 1 << n)
     }
 
     /// Says how far a server's log reaches, and how far it is known to be committed.

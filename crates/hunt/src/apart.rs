@@ -6,6 +6,7 @@ use crate::failure::OWN_BUG;
 use crate::run::{compared, run};
 use crate::tally::RunFigures;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use whitewater_plan::{Profile, Restrictions, generate};
 use whitewater_sim::{Counters, Outcome, Span, System, TraceHash};
 
@@ -59,6 +60,7 @@ pub struct Figures {
     marks: Vec<String>,
     excused: u64,
     not_owed: u64,
+    not_owed_because: Vec<String>,
 }
 
 /// Makes a run here, twice if `twice`, and says what came of it.
@@ -100,6 +102,7 @@ impl Figures {
             marks: figures.marks.iter().map(|&mark| mark.to_owned()).collect(),
             excused: figures.excused,
             not_owed: figures.not_owed,
+            not_owed_because: figures.not_owed_because.into_iter().map(Cow::into_owned).collect(),
         }
     }
 
@@ -128,6 +131,7 @@ impl Figures {
             repeated,
             excused: self.excused,
             not_owed: self.not_owed,
+            not_owed_because: self.not_owed_because.iter().cloned().map(Cow::Owned).collect(),
         }
     }
 }

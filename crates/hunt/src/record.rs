@@ -151,6 +151,8 @@ pub struct SummaryLine {
     pub mark_hits: BTreeMap<&'static str, u64>,
     /// Marks that no run met.
     pub never_reached: Vec<&'static str>,
+    /// Kinds of faults that some plan had and that never bit.
+    pub never_bitten: Vec<&'static str>,
     /// The share of runs that each of these is in at most, with a confidence of 95 %.
     pub never_reached_bound: f64,
     /// Values that parameters and options were drawn with.
@@ -161,6 +163,8 @@ pub struct SummaryLine {
     pub excused: u64,
     /// Runs in which progress was not owed under the plan.
     pub not_owed: u64,
+    /// The same by reason.
+    pub not_owed_because: BTreeMap<String, u64>,
     /// Whether the campaign was stopped before its end.
     pub interrupted: bool,
 }
@@ -265,11 +269,13 @@ impl SummaryLine {
             fault_hits: summary.fault_hits.clone(),
             mark_hits: summary.mark_hits.clone(),
             never_reached: summary.never_reached.clone(),
+            never_bitten: summary.never_bitten(),
             never_reached_bound: upper_bound(summary.runs),
             parameters: summary.coverage.parameters.iter().map(|(k, v)| (k.clone(), v.to_string())).collect(),
             repeated: summary.repeated,
             excused: summary.excused,
             not_owed: summary.not_owed,
+            not_owed_because: summary.not_owed_because.clone(),
             interrupted,
         }
     }

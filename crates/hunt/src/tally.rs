@@ -2,6 +2,7 @@
 
 use crate::coverage::{Coverage, PlanFacts};
 use crate::failure::{FailureKind, FailureRecord};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use whitewater_sim::{Counters, Outcome, Span, System};
 
@@ -52,6 +53,8 @@ pub struct Summary {
     pub excused: u64,
     /// Runs in which some progress was not owed under the plan.
     pub not_owed: u64,
+    /// The same by reason. A run may have one reason before its power cycle and another one after it.
+    pub not_owed_because: BTreeMap<String, u64>,
 }
 
 impl Summary {
@@ -91,6 +94,7 @@ pub(crate) struct Tally {
     repeated: u64,
     excused: u64,
     not_owed: u64,
+    not_owed_because: BTreeMap<String, u64>,
 }
 
 impl Tally {
@@ -117,6 +121,12 @@ impl Tally {
         self.repeated += u64::from(run.repeated);
         self.excused += u64::from(run.excused > 0);
         self.not_owed += u64::from(run.not_owed > 0);
+        for because in &run.not_owed_because {
+            match self.not_owed_because.get_mut(&**because) {
+                Some(runs) => *runs += 1,
+                None => drop(self.not_owed_because.insert(because.to_string(), 1)),
+            }
+        }
     }
 
     /// Counts what the plan of a run had.
@@ -176,6 +186,7 @@ impl Tally {
             repeated: self.repeated,
             excused: self.excused,
             not_owed: self.not_owed,
+            not_owed_because: self.not_owed_because,
         }
     }
 }
@@ -212,6 +223,7 @@ pub(crate) struct RunFigures {
     pub(crate) repeated: bool,
     pub(crate) excused: u64,
     pub(crate) not_owed: u64,
+    pub(crate) not_owed_because: Vec<Cow<'static, str>>,
 }
 
 impl RunFigures {
@@ -228,6 +240,7 @@ impl RunFigures {
             repeated,
             excused: outcome.figures.excused,
             not_owed: outcome.figures.not_owed,
+            not_owed_because: outcome.figures.reasons().map(Cow::Borrowed).collect(),
         }
     }
 }
@@ -271,6 +284,7 @@ impl Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whitewater_sim::Figures;
 
     fn figures(leader_changes: u64, marks: &[&'static str]) -> RunFigures {
         RunFigures {
@@ -284,6 +298,7 @@ mod tests {
             repeated: leader_changes == 3,
             excused: 2,
             not_owed: 0,
+            not_owed_because: Vec::new(),
         }
     }
 
@@ -314,6 +329,29 @@ mod tests {
         assert_eq!((summary.runs, summary.deliveries, summary.repeated), (2, 20, 1));
         assert_eq!((summary.excused, summary.not_owed), (2, 0));
         assert_eq!(summary.simulated_seconds, 3.0);
+    }
+
+    #[test]
+    fn runs_that_owe_nothing_are_counted_by_reason() {
+        let mut tally = Tally::default();
+        let mut figures = Figures::default();
+        figures.owe_nothing("disturbed");
+        figures.owe_nothing("no-majority");
+        for reasons in
+            [figures.reasons().map(Cow::Borrowed).collect(), vec![Cow::Owned("disturbed".to_owned())]]
+        {
+            tally.add(&RunFigures { not_owed: 1, not_owed_because: reasons, ..self::figures(0, &[]) });
+        }
+        let summary = tally.summary();
+        assert_eq!(summary.not_owed, 2);
+        assert_eq!(
+            summary.not_owed_because,
+            [("disturbed".to_owned(), 2), ("no-majority".to_owned(), 1)].into()
+        );
+        let mut twice = Figures::default();
+        twice.owe_nothing("disturbed");
+        twice.owe_nothing("disturbed");
+        assert_eq!((twice.not_owed, twice.reasons().count()), (2, 1), "one reason for both phases");
     }
 
     #[test]

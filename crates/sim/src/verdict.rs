@@ -182,8 +182,30 @@ pub struct Figures {
     pub acknowledged_writes: u64,
     /// Progress that was not owed under the plan.
     pub not_owed: u64,
+    /// Why it was not, for at most [`Figures::PHASES`] of them in their order; the rest is empty.
+    pub not_owed_because: [&'static str; Figures::PHASES],
     /// Progress that was owed and excused.
     pub excused: u64,
+}
+
+impl Figures {
+    /// Phases of a run in which progress may be owed: before the power cycle and after it.
+    pub const PHASES: usize = 2;
+
+    /// Counts a phase in which nothing is owed, with the reason in a word or two, joined by hyphens.
+    pub fn owe_nothing(&mut self, because: &'static str) {
+        if let Some(free) = self.not_owed_because.iter_mut().find(|because| because.is_empty()) {
+            *free = because;
+        }
+        self.not_owed += 1;
+    }
+
+    /// Why nothing was owed: each reason once.
+    pub fn reasons(&self) -> impl Iterator<Item = &'static str> {
+        let [first, second] = self.not_owed_because;
+        let other = if second == first { "" } else { second };
+        [first, other].into_iter().filter(|because| !because.is_empty())
+    }
 }
 
 /// A run, finished.

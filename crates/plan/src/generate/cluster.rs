@@ -87,6 +87,15 @@ pub(super) fn disturb(script: &mut Script, timing: Timing, system: &dyn System, 
     }
 }
 
+/// Makes links quick enough while settling that a round trip, with a sync and a slow member on the way, takes at most a
+/// quarter of the shortest election timeout: then progress is owed.
+pub(super) fn calm(script: &mut Script, timing: Timing) {
+    let one_way = timing.election_low.part(2 * w::SETTLE_ROUND_TRIP_PART);
+    let elsewhere = script.disk.high + script.lasting_slowness();
+    let room = one_way.nanos().saturating_sub(elsewhere.nanos());
+    script.settle.delay_high = script.settle.delay_high.min(Span::from_nanos(room));
+}
+
 /// A share of which every doubling is equally likely.
 pub(super) fn permille(draw: &mut Draw, (low, high): (u64, u64)) -> Ratio {
     Ratio::of(draw.log_uniform(low, high), 1_000)

@@ -66,6 +66,7 @@ pub fn generate(
     }
     disks::add(&mut script.disk, scope.disks, system, timing, &decisions);
     faults::add(&mut script, timing, system, &restrictions.set, scope, &decisions);
+    cluster::calm(&mut script, timing);
     operations::add(&mut script, system, &options, &decisions);
     Ok(Plan { version: PLAN_VERSION, system: system.name().to_owned(), profile, options, script })
 }

@@ -24,6 +24,9 @@ pub(super) const DELAY_HIGH_PART: u64 = 4;
 /// of it, and progress may be asked for.
 pub(super) const SETTLE_DELAY_PART: u64 = 10;
 
+/// A round trip is at most this part of it, whatever the disks take: what no check asks for progress beyond.
+pub(super) const SETTLE_ROUND_TRIP_PART: u64 = 4;
+
 /// Horizon: log-uniform, in longest election timeouts.
 pub(super) const HORIZON_TIMEOUTS: (u64, u64) = (8, 50);
 /// Settling takes at most so many longest election timeouts.

@@ -251,15 +251,12 @@ fn coverage_lines(summary: &Summary) -> Vec<String> {
     let told: Vec<_> = bitten.iter().map(|(name, runs)| format!("{name} {runs}")).collect();
     let kinds = summary.fault_hits.len();
     let mut lines = vec![format!("  faults    {} of {kinds} bit (runs): {}", bitten.len(), told.join(", "))];
-    let idle = summary.never_bitten();
-    if !idle.is_empty() {
-        lines.push(format!("  no bite   {} (drawn, and without effect)", idle.join(", ")));
-    }
     let reached = summary.mark_hits.len() - summary.never_reached.len();
     lines.push(format!("  marks     {reached} of {}", summary.mark_hits.len()));
-    if !summary.never_reached.is_empty() {
-        let bound = 100.0 * upper_bound(summary.runs);
-        let never = summary.never_reached.join(", ");
+    let idle = summary.never_bitten().into_iter().map(|fault| format!("fault {fault}"));
+    let never: Vec<_> = idle.chain(summary.never_reached.iter().map(|&mark| mark.to_owned())).collect();
+    if !never.is_empty() {
+        let (never, bound) = (never.join(", "), 100.0 * upper_bound(summary.runs));
         lines.push(format!(
             "  never     {never} (each in less than {bound:.3} % of runs, with 95 % confidence)"
         ));
@@ -268,6 +265,16 @@ fn coverage_lines(summary: &Summary) -> Vec<String> {
         summary.coverage.parameters.iter().map(|(name, met)| format!("{name} {met}")).collect();
     lines.push(format!("  space     {}", space.join(", ")));
     lines
+}
+
+/// In how many runs some progress was not owed, and why.
+fn not_owed(summary: &Summary) -> String {
+    let reasons: Vec<_> =
+        summary.not_owed_because.iter().map(|(because, runs)| format!("{because} {runs}")).collect();
+    match reasons.is_empty() {
+        true => summary.not_owed.to_string(),
+        false => format!("{} ({})", summary.not_owed, reasons.join(", ")),
+    }
 }
 
 fn summary_text(summary: &Summary, wall: Duration, interrupted: bool) -> String {
@@ -297,9 +304,7 @@ fn summary_text(summary: &Summary, wall: Duration, interrupted: bool) -> String 
         spread(&summary.acknowledged_writes)
     ));
     lines.extend(coverage_lines(summary));
-    lines.push(format!(
-        "  repeated  {} runs; progress excused in {}, not owed in {}",
-        summary.repeated, summary.excused, summary.not_owed
-    ));
+    lines.push(format!("  repeated  {} runs", summary.repeated));
+    lines.push(format!("  progress  excused in {} runs, not owed in {}", summary.excused, not_owed(summary)));
     lines.join("\n")
 }

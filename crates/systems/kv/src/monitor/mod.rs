@@ -12,7 +12,7 @@ use crate::server::Server;
 use clients::Clients;
 use record::{LINEARIZABLE, Record};
 use settling::Settling;
-use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
+use whitewater_check::{Because, ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
     Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, Ratio, SERVERS_MAX, Script, Seen,
@@ -22,6 +22,9 @@ use whitewater_sim::{
 /// Name and claim of the rule that a log on a disk of good faith is whole.
 const LOG_FOUND_WHOLE: (&str, &str) =
     ("log-found-whole", "A server that starts finds its log whole, unless its disk may damage it.");
+
+/// Why nothing is owed once a disk gave promises away unnoticed.
+const PROMISES_LOST: &str = "promises-lost";
 
 /// Which rules count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -314,7 +317,10 @@ impl Monitor<KvNode> for KvMonitor {
         if self.waived {
             inject.clear();
         }
-        self.figures.not_owed += u64::from(self.waived || self.settling.owes_nothing());
+        let because = self.settling.owes_nothing_because().map(Because::name);
+        if let Some(because) = if self.waived { Some(PROMISES_LOST) } else { because } {
+            self.figures.owe_nothing(because);
+        }
     }
 
     fn allowance(&self) -> Span {

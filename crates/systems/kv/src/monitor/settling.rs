@@ -7,8 +7,8 @@ use crate::node::KvNode;
 use crate::options::Settings;
 use crate::server::Server;
 use whitewater_check::{
-    Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Stimulus, Terrain,
-    Witness, set_of,
+    Because, Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Stimulus,
+    Terrain, Witness, set_of,
 };
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
@@ -198,7 +198,12 @@ impl Settling {
     }
 
     pub(super) fn owes_nothing(&self) -> bool {
-        self.settlement.as_ref().is_some_and(|settlement| settlement.nothing_because().is_some())
+        self.owes_nothing_because().is_some()
+    }
+
+    /// Why nothing is owed, if so.
+    pub(super) fn owes_nothing_because(&self) -> Option<Because> {
+        self.settlement.as_ref().and_then(Settlement::nothing_because)
     }
 
     /// A node is told to do something: since the phase began only what was asked for here.

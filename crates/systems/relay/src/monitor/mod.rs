@@ -185,8 +185,8 @@ impl Monitor<RelayNode> for RelayMonitor {
     fn owed(&mut self, now: Time, cluster: &Cluster<RelayNode>) -> Progress {
         match self.debts.owed(now, cluster) {
             Owed::Paid => Progress::Done,
-            Owed::Nothing => {
-                self.figures.not_owed += 1;
+            Owed::Nothing(because) => {
+                self.figures.owe_nothing(because);
                 Progress::Done
             }
             Owed::Waiting(violation) => Progress::Waiting(violation),

@@ -13,13 +13,20 @@ use crate::vclock::Vclock;
 use whitewater_check::{Change, Core, ElectionView, Obstructions, rounds_needed};
 use whitewater_sim::{Cluster, NodeId, Role, SERVERS_MAX, Script, Span, Time, Violation};
 
+/// No majority is wholly connected and left alone by the others.
+const NO_CORE: &str = "no-majority";
+/// Nobody of the majority has all rows that those who vote have.
+const NOBODY_ELECTABLE: &str = "nobody-electable";
+/// What it may take needs more time than the script gives.
+const TOO_LITTLE_TIME: &str = "too-little-time";
+
 /// How things stand with what is owed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owed {
     /// Everything is there.
     Paid,
-    /// It is not there, and not owed.
-    Nothing,
+    /// It is not there, and not owed: why.
+    Nothing(&'static str),
     /// It is not there yet.
     Waiting(Violation),
 }
@@ -83,7 +90,7 @@ impl Debts {
 
     /// How things stand.
     pub(super) fn owed(&mut self, now: Time, cluster: &Cluster<RelayNode>) -> Owed {
-        let Some(core) = Core::of(cluster, &self.obstructions) else { return Owed::Nothing };
+        let Some(core) = Core::of(cluster, &self.obstructions) else { return Owed::Nothing(NO_CORE) };
         match self.leader(&core, cluster) {
             Some(leader) => self.rows(leader, &core, now, cluster),
             None => self.election(&core, now, cluster),
@@ -130,7 +137,7 @@ impl Debts {
         if waited > self.catch_up {
             self.overdue = Some(violation.clone());
         } else if now >= self.deadline() {
-            return Owed::Nothing;
+            return Owed::Nothing(TOO_LITTLE_TIME);
         }
         Owed::Waiting(violation)
     }
@@ -181,10 +188,10 @@ impl Debts {
             Some(rounds) => self.catch_up.times(2) + self.round.times(rounds) <= self.limit,
             // What is still being written may yet make somebody electable.
             None if waited <= self.round.times(2) => true,
-            None => return Owed::Nothing,
+            None => return Owed::Nothing(NOBODY_ELECTABLE),
         };
         if !is_owed && now >= self.deadline() {
-            return Owed::Nothing;
+            return Owed::Nothing(TOO_LITTLE_TIME);
         }
         let (rule, claim) = claims::LEADER_ELECTED;
         let message = format!("a majority is connected and has had no leader for {}", rounded(waited));
@@ -252,21 +259,21 @@ mod tests {
         assert_eq!(debts.overdue(), None, "it is told once");
         // Who began to lag too late to catch up by the end owes nothing.
         let end = debts.deadline();
-        assert!(matches!(debts.lags(violation, bound, end), Owed::Nothing));
+        assert_eq!(debts.lags(violation, bound, end), Owed::Nothing(TOO_LITTLE_TIME));
     }
 
     #[test]
     fn a_script_that_ends_before_an_election_is_sure_owes_no_leader() {
         let debts = debts(Span::from_millis(1_000));
         assert!(matches!(debts.leaderless(after(&debts, 50), (3, 3)), Owed::Waiting(_)));
-        assert_eq!(debts.leaderless(after(&debts, 100), (3, 3)), Owed::Nothing);
+        assert_eq!(debts.leaderless(after(&debts, 100), (3, 3)), Owed::Nothing(TOO_LITTLE_TIME));
     }
 
     #[test]
     fn without_anybody_electable_nothing_is_owed_once_writes_are_over() {
         let debts = debts(Span::from_millis(60_000));
         assert!(matches!(debts.leaderless(after(&debts, 0), (2, 0)), Owed::Waiting(_)));
-        assert_eq!(debts.leaderless(after(&debts, 50), (2, 0)), Owed::Nothing);
+        assert_eq!(debts.leaderless(after(&debts, 50), (2, 0)), Owed::Nothing(NOBODY_ELECTABLE));
     }
 
     #[test]

@@ -133,7 +133,9 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
         inject: &mut Vec<(NodeId, crate::command::Command)>,
     ) {
         self.settling.begin(phase, cluster, &self.rules, &self.clients, inject);
-        self.figures.not_owed += u64::from(self.settling.owes_nothing());
+        if let Some(because) = self.settling.owes_nothing_because() {
+            self.figures.owe_nothing(because.name());
+        }
     }
 
     fn allowance(&self) -> Span {

@@ -6,8 +6,8 @@ use crate::core::Core;
 use crate::node::StoreNode;
 use crate::options::Settings;
 use whitewater_check::{
-    Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Stimulus, Terrain,
-    Witness,
+    Because, Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Stimulus,
+    Terrain, Witness,
 };
 use whitewater_sim::{
     Cluster, Link, NodeId, OpId, Phase, Progress, Script, Seen, Span, Time, Violation, What,
@@ -148,7 +148,12 @@ impl Settling {
     }
 
     pub(super) fn owes_nothing(&self) -> bool {
-        self.settlement.as_ref().is_some_and(|settlement| settlement.nothing_because().is_some())
+        self.owes_nothing_because().is_some()
+    }
+
+    /// Why nothing is owed, if so.
+    pub(super) fn owes_nothing_because(&self) -> Option<Because> {
+        self.settlement.as_ref().and_then(Settlement::nothing_because)
     }
 
     /// A node is told to do something: since the phase began only what was asked for here.
