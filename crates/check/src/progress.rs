@@ -48,7 +48,7 @@ impl Obstructions {
 
 /// Whether all that an action does is to deliver something once more.
 fn only_adds_copies(action: &Action) -> bool {
-    matches!(action, Action::Duplicate(..) | Action::Replay(..))
+    matches!(action, Action::Duplicate(..) | Action::DuplicateSome { .. } | Action::Replay(..))
 }
 
 /// Links that an action stops, or cuts and opens again and again. A role may mean any server.

@@ -136,6 +136,15 @@ fn rename_action(action: &Action, map: Map<'_>) -> Option<Action> {
         Action::Jitter { pattern, low, high, shape } => {
             Action::Jitter { pattern: rename_pattern(pattern, map)?, low: *low, high: *high, shape: *shape }
         }
+        Action::Reorder { pattern, share, window } => {
+            Action::Reorder { pattern: rename_pattern(pattern, map)?, share: *share, window: *window }
+        }
+        Action::DuplicateSome { pattern, share, after } => {
+            Action::DuplicateSome { pattern: rename_pattern(pattern, map)?, share: *share, after: *after }
+        }
+        Action::MisdeliverSome(pattern, share) => {
+            Action::MisdeliverSome(rename_pattern(pattern, map)?, *share)
+        }
         Action::Replay(pattern, elections) => Action::Replay(rename_pattern(pattern, map)?, *elections),
         Action::Choke(pattern, bytes) => Action::Choke(rename_pattern(pattern, map)?, *bytes),
         Action::Corrupt(pattern, share) => Action::Corrupt(rename_pattern(pattern, map)?, *share),

@@ -25,7 +25,7 @@ pub struct Tuning {
 }
 
 /// Fault families and features that are on or off as a whole, by the names that a file may give a share.
-pub(crate) const FAMILIES: [&str; 56] = [
+pub(crate) const FAMILIES: [&str; 59] = [
     "loss",
     "duplicate",
     "reorder",
@@ -44,6 +44,9 @@ pub(crate) const FAMILIES: [&str; 56] = [
     "lossy",
     "slow",
     "jitter",
+    "reorder-link",
+    "duplicate-link",
+    "misdeliver-link",
     "clog",
     "choke",
     "corrupt-link",

@@ -102,8 +102,26 @@ pub enum Action {
         /// How it is spread between the two.
         shape: Shape,
     },
+    /// Matching messages are delayed with this probability, by up to so much, so that others overtake them.
+    Reorder {
+        /// Which messages.
+        pattern: Pattern,
+        /// Share of them.
+        share: Ratio,
+        /// Longest additional delay.
+        window: Span,
+    },
     /// Matching messages arrive a second time, so much later. Decided when the first one arrives.
     Duplicate(Pattern, Span),
+    /// The same with this probability.
+    DuplicateSome {
+        /// Which messages.
+        pattern: Pattern,
+        /// Share of them.
+        share: Ratio,
+        /// How much later.
+        after: Span,
+    },
     /// A copy of each matching message is kept when it arrives, and arrives after so many more elections were won, even if
     /// nodes were restarted meanwhile. What is left when faults are over is thrown away.
     Replay(Pattern, u32),
@@ -115,6 +133,8 @@ pub enum Action {
     Corrupt(Pattern, Ratio),
     /// Matching messages are delivered to this server instead.
     Misdeliver(Pattern, NodeId),
+    /// Matching messages between servers are delivered with this probability to a server that they were not sent to.
+    MisdeliverSome(Pattern, Ratio),
     /// A command for a node, in the text form of its system.
     Operate {
         /// Whom it is given to.
@@ -199,6 +219,9 @@ impl Action {
             | Action::Drop(pattern)
             | Action::Delay(pattern, _)
             | Action::Jitter { pattern, .. }
+            | Action::Reorder { pattern, .. }
+            | Action::DuplicateSome { pattern, .. }
+            | Action::MisdeliverSome(pattern, _)
             | Action::Duplicate(pattern, _)
             | Action::Replay(pattern, _)
             | Action::Lossy(pattern, _)
@@ -207,6 +230,19 @@ impl Action {
             | Action::Misdeliver(pattern, _) => Some(pattern),
             _ => None,
         }
+    }
+
+    /// Whether it decides by chance, message by message: a run that leaves nothing to chance has other means.
+    pub fn is_by_chance(&self) -> bool {
+        matches!(
+            self,
+            Action::Lossy(..)
+                | Action::Jitter { .. }
+                | Action::Reorder { .. }
+                | Action::DuplicateSome { .. }
+                | Action::Corrupt(..)
+                | Action::MisdeliverSome(..)
+        )
     }
 
     /// Everybody it names, as it names them.

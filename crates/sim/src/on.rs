@@ -92,12 +92,14 @@ fn of_step(step: &Step, servers: usize, set: FaultSet) -> FaultSet {
         Action::Delay(..) => Fault::SlowLink,
         Action::Jitter { high: Span::ZERO, .. } => return set,
         Action::Jitter { .. } => Fault::Jitter,
+        Action::Reorder { .. } => Fault::Reorder,
+        Action::DuplicateSome { .. } => Fault::Duplicate,
         Action::Duplicate(..) => Fault::Repeat,
         Action::Replay(..) => Fault::Replay,
         Action::Lossy(..) => Fault::LossyLink,
         Action::Choke(..) => Fault::Choke,
         Action::Corrupt(..) => Fault::Corrupt,
-        Action::Misdeliver(..) => Fault::Misdeliver,
+        Action::Misdeliver(..) | Action::MisdeliverSome(..) => Fault::Misdeliver,
     };
     set.with(fault)
 }

@@ -366,3 +366,42 @@ fn what_waits_for_a_slow_node_costs_no_more_events_than_there_is_of_it() {
     assert!(busy.bites[Fault::SlowNode] > 1);
     assert!(busy.events < calm.events + calm.events / 5, "{} instead of {}", busy.events, calm.events);
 }
+
+/// Faults of the network as a whole that a step brings about on one link and for one kind of message.
+#[test]
+fn what_befalls_all_messages_may_befall_those_of_one_link_and_kind() {
+    let (half, ms) = (Ratio::of(1, 2), Span::from_millis);
+    let from_n1_to_n2 = || Pattern { to: Some(n(2).into()), ..pattern() };
+    let cases = [
+        (Fault::Reorder, Action::Reorder { pattern: from_n1_to_n2(), share: half, window: ms(20) }),
+        (Fault::Duplicate, Action::DuplicateSome { pattern: from_n1_to_n2(), share: half, after: ms(3) }),
+        (Fault::Misdeliver, Action::MisdeliverSome(from_n1_to_n2(), half)),
+        (Fault::Corrupt, Action::Corrupt(from_n1_to_n2(), half)),
+    ];
+    for (fault, action) in cases {
+        let script = script(during(action));
+        assert!(script.faults().has(fault), "{}", fault.name());
+        let sole = outcome(&script, FaultSet::NONE);
+        let all = outcome(&biting(fault), FaultSet::NONE);
+        assert!(sole.counters.bites[fault] > 0, "{}", fault.name());
+        assert!(sole.counters.bites[fault] < all.counters.bites[fault] / 4, "{}", fault.name());
+        let without = outcome(&script, FaultSet::NONE.with(fault));
+        assert_eq!(without.counters.bites[fault], 0, "{}", fault.name());
+        assert_ne!(without.hash, sole.hash, "{}", fault.name());
+        let never = outcome(&spared(&script), FaultSet::NONE);
+        assert_eq!(never.counters.bites[fault], 0, "a share of nothing hits nothing: {}", fault.name());
+    }
+}
+
+/// The same steps with a share of nothing.
+fn spared(script: &Script) -> Script {
+    let mut spared = script.clone();
+    for step in &mut spared.steps {
+        match &mut step.action {
+            Action::Reorder { share, .. } | Action::DuplicateSome { share, .. } => *share = Ratio::NEVER,
+            Action::MisdeliverSome(_, share) | Action::Corrupt(_, share) => *share = Ratio::NEVER,
+            _ => {}
+        }
+    }
+    spared
+}

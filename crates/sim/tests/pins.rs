@@ -7,6 +7,10 @@ mod common;
 use common::{Manner, at, n, order, run, run_as, short, step};
 use whitewater_sim::*;
 
+fn half() -> Ratio {
+    Ratio::of(1, 2)
+}
+
 /// A script in which everything is left to the seed.
 fn wild(seed: u64) -> Script {
     // Damage to copies is the one thing that pins cannot tell.
@@ -30,8 +34,8 @@ fn wild(seed: u64) -> Script {
             Some(at(120)),
         ),
         match damage {
-            true => step(at(95), Action::Corrupt(lossy, Ratio::of(1, 4)), Some(at(130))),
-            false => step(at(100), Action::Replay(lossy, 1), Some(at(140))),
+            true => step(at(95), Action::Corrupt(lossy.clone(), Ratio::of(1, 4)), Some(at(130))),
+            false => step(at(100), Action::Replay(lossy.clone(), 1), Some(at(140))),
         },
         step(
             at(110),
@@ -42,6 +46,23 @@ fn wild(seed: u64) -> Script {
             },
             Some(at(150)),
         ),
+        step(
+            at(15),
+            Action::Reorder { pattern: lossy.clone(), share: half(), window: Span::from_millis(9) },
+            Some(at(75)),
+        ),
+        match damage {
+            true => step(at(10), Action::Clog { from: n(3).into(), to: n(1).into() }, Some(at(19))),
+            false => step(
+                at(10),
+                Action::DuplicateSome { pattern: lossy.clone(), share: half(), after: Span::from_millis(4) },
+                Some(at(90)),
+            ),
+        },
+        match damage {
+            true => step(at(60), Action::Clog { from: n(3).into(), to: n(1).into() }, Some(at(65))),
+            false => step(at(25), Action::MisdeliverSome(lossy, half()), Some(at(95))),
+        },
         order(at(145), n(2), "lead"),
         order(at(30), n(1), "write 7"),
         order(at(70), n(3), "write 9"),
@@ -67,9 +88,7 @@ fn pinned(script: &Script, outcome: &Outcome) -> Script {
     let mut pinned = Script { seed: 0, rest: Rest::Fixed, pins, ..script.clone() };
     pinned.network = script.network.without_chance();
     // What these do by chance is pinned.
-    pinned.steps.retain(|step| {
-        !matches!(step.action, Action::Lossy(..) | Action::Jitter { .. } | Action::Corrupt(..))
-    });
+    pinned.steps.retain(|step| !step.action.is_by_chance());
     pinned
 }
 

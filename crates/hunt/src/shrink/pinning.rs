@@ -2,7 +2,7 @@
 
 use super::trials::{Held, Trials, changed};
 use whitewater_plan::Plan;
-use whitewater_sim::{Action, Outcome, Pin, Rest, Step};
+use whitewater_sim::{Outcome, Pin, Rest};
 
 /// Does away with the seed: without any decision of it if the failure stays, or else with all of them as pins.
 pub(super) fn without_seed(trials: &mut Trials<'_>, held: &mut Held) -> bool {
@@ -26,10 +26,7 @@ fn seedless(plan: &Plan, pins: Vec<Pin>) -> Plan {
     changed(plan, |plan| {
         let script = &mut plan.script;
         (script.seed, script.rest, script.pins) = (0, Rest::Fixed, pins);
-        let by_chance = |step: &Step| {
-            matches!(step.action, Action::Lossy(..) | Action::Jitter { .. } | Action::Corrupt(..))
-        };
-        script.steps.retain(|step| !by_chance(step));
+        script.steps.retain(|step| !step.action.is_by_chance());
         script.network = script.network.without_chance();
     })
 }

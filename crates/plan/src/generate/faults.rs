@@ -6,7 +6,7 @@ use super::moments::{Fault, Stage};
 use super::weights as w;
 use super::{clocks, cuts, lasting, processes};
 use crate::profile::Scope;
-use whitewater_sim::{Action, NodeId, Pattern, Script, Step, System, Target, Timing, Trouble};
+use whitewater_sim::{Action, NodeId, Pattern, Script, Shape, Step, System, Target, Timing, Trouble};
 
 /// Adds the faults of every family that is on, within the scope of the profile, and survived by the system. What was
 /// demanded of options stays.
@@ -67,9 +67,25 @@ fn add_bad_links(steps: &mut Vec<Step>, stage: &Stage<'_>) {
         interval(&fault, action)
     }));
     steps.extend(stage.faults("jitter").map(|fault| {
-        let (high, shape) = (fault.shift(), *fault.draw("shape").pick(&w::SHAPES));
+        let (high, shape) = (fault.shift(), *fault.draw("shape").pick(&Shape::ALL));
         interval(&fault, Action::Jitter { pattern: traffic(&fault), low: high.part(100), high, shape })
     }));
+    let share = |fault: &Fault<'_>| permille(&mut fault.draw("ratio"), w::LOSSY_PERMILLE);
+    steps.extend(stage.faults("reorder-link").map(|fault| {
+        let (pattern, share, window) = (traffic(&fault), share(&fault), fault.shift());
+        interval(&fault, Action::Reorder { pattern, share, window })
+    }));
+    steps.extend(stage.faults("duplicate-link").map(|fault| {
+        let (pattern, share, after) = (traffic(&fault), share(&fault), fault.shift());
+        interval(&fault, Action::DuplicateSome { pattern, share, after })
+    }));
+    if stage.servers >= 3 && stage.system.survives(Trouble::Misdelivery) {
+        steps.extend(
+            stage
+                .faults("misdeliver-link")
+                .map(|fault| interval(&fault, Action::MisdeliverSome(traffic(&fault), share(&fault)))),
+        );
+    }
     steps.extend(stage.faults("clog").map(|fault| {
         let (from, to) = fault.direction();
         interval(&fault, Action::Clog { from, to })

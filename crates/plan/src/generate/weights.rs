@@ -46,7 +46,7 @@ pub(super) const REORDER_PERMILLE: (u64, u64) = (5, 500);
 pub(super) const CORRUPT_PERMILLE: (u64, u64) = (1, 50);
 /// Messages that go to another server, in thousandths, log-uniform.
 pub(super) const MISDELIVER_PERMILLE: (u64, u64) = (1, 20);
-/// How delays are spread, if not evenly.
+/// How delays of the whole network are spread, if not evenly.
 pub(super) const SHAPES: [Shape; 2] = [Shape::LongTail, Shape::Bimodal];
 
 /// Longest time a sync takes: log-uniform from here ...
@@ -99,7 +99,7 @@ pub(super) const FAULT_TIMEOUTS: u64 = 20;
 pub(super) const FAULTS_BEGIN_WITHIN: (u64, u64) = (9, 10);
 /// Late faults begin within so many longest election timeouts of the horizon.
 pub(super) const LATE_TIMEOUTS: u64 = 4;
-/// A lossy link loses so much, in thousandths, log-uniform.
+/// A bad link loses, damages, reorders, repeats or mixes up so much, in thousandths, log-uniform.
 pub(super) const LOSSY_PERMILLE: (u64, u64) = (20, 1_000);
 /// A crash that waits for a storage call waits for one of the next so many, log-uniform.
 pub(super) const CRASH_CALLS: (u64, u64) = (1, 20);

@@ -79,6 +79,7 @@ fn has_duration(action: &Action, has_end: bool) -> bool {
         Action::Operate { every, .. } => every.is_some(),
         Action::Partition(_) | Action::Topology { .. } | Action::Cut { .. } | Action::Clog { .. } => true,
         Action::Hold(_) | Action::Lossy(..) | Action::Choke(..) | Action::Corrupt(..) => true,
+        Action::Reorder { .. } | Action::DuplicateSome { .. } | Action::MisdeliverSome(..) => true,
         Action::Rewind(_) | Action::Pause(_) | Action::Slow { .. } => true,
         Action::Clock { change: ClockChange::Rate(_) | ClockChange::Freeze, .. } => true,
         Action::Clock { .. } | Action::Drop(_) | Action::Delay(..) | Action::Jitter { .. } => has_end,
@@ -117,6 +118,15 @@ pub fn print_action(action: &Action) -> String {
             format!("delay {} by {low}..{high}{}", print_pattern(pattern), print_shape(*shape))
         }
         Action::Duplicate(pattern, after) => format!("duplicate {} after {after}", print_pattern(pattern)),
+        Action::Reorder { pattern, share, window } => {
+            format!("reorder {} {} up to {window}", print_pattern(pattern), print_ratio(*share))
+        }
+        Action::DuplicateSome { pattern, share, after } => {
+            format!("duplicate {} {} after {after}", print_pattern(pattern), print_ratio(*share))
+        }
+        Action::MisdeliverSome(pattern, share) => {
+            format!("misdeliver {} {}", print_pattern(pattern), print_ratio(*share))
+        }
         Action::Replay(pattern, elections) => {
             format!("replay {} after {elections} elections", print_pattern(pattern))
         }

@@ -39,7 +39,7 @@ pub(super) const SETTINGS: [&str; 26] = [
 ];
 
 /// First words of steps that are no operations.
-pub(super) const STEPS: [&str; 24] = [
+pub(super) const STEPS: [&str; 25] = [
     "crash",
     "roll",
     "rewind",
@@ -56,6 +56,7 @@ pub(super) const STEPS: [&str; 24] = [
     "hold",
     "drop",
     "delay",
+    "reorder",
     "duplicate",
     "replay",
     "lossy",

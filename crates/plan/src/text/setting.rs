@@ -200,10 +200,7 @@ impl Reader<'_> {
             "duplicate" => Setting::Duplicate(self.ratio()?),
             "reorder" => {
                 let ratio = self.ratio()?;
-                let example = "the longest additional delay, such as `reorder 5/100 up to 20ms`";
-                self.keyword("up", example)?;
-                self.keyword("to", example)?;
-                Setting::Reorder(ratio, self.span()?)
+                Setting::Reorder(ratio, self.up_to()?)
             }
             "corrupt" => Setting::Corrupt(self.ratio()?),
             "misdeliver" => Setting::Misdeliver(self.ratio()?),
@@ -214,6 +211,14 @@ impl Reader<'_> {
         };
         self.end("nothing more: a setting has no time and no note")?;
         Ok(setting)
+    }
+
+    /// How far messages may be overtaken.
+    pub(super) fn up_to(&mut self) -> Result<Span, LineError> {
+        let example = "the longest additional delay, such as `reorder 5/100 up to 20ms`";
+        self.keyword("up", example)?;
+        self.keyword("to", example)?;
+        self.span()
     }
 
     fn seed(&mut self) -> Result<Setting, LineError> {

@@ -109,8 +109,17 @@ impl Reader<'_> {
             }
             "duplicate" => {
                 let pattern = self.pattern(Names::Messages)?;
+                let share = self.has_share().then(|| self.ratio()).transpose()?;
                 self.keyword("after", "how much later, such as `duplicate n1->n2 MsgApp after 5ms`")?;
-                Ok(Action::Duplicate(pattern, self.span()?))
+                let after = self.span()?;
+                Ok(match share {
+                    None => Action::Duplicate(pattern, after),
+                    Some(share) => Action::DuplicateSome { pattern, share, after },
+                })
+            }
+            "reorder" => {
+                let (pattern, share) = (self.pattern(Names::Messages)?, self.ratio()?);
+                Ok(Action::Reorder { pattern, share, window: self.up_to()? })
             }
             "replay" => {
                 let pattern = self.pattern(Names::Messages)?;
@@ -131,6 +140,9 @@ impl Reader<'_> {
             "corrupt" => Ok(Action::Corrupt(self.pattern(Names::Messages)?, self.ratio()?)),
             "misdeliver" => {
                 let pattern = self.pattern(Names::Messages)?;
+                if self.has_share() {
+                    return Ok(Action::MisdeliverSome(pattern, self.ratio()?));
+                }
                 self.keyword("to", "who gets it instead, such as `misdeliver n1->n2 MsgApp to n3`")?;
                 let to = self.word("a node", "who gets it instead, such as n3")?;
                 Ok(Action::Misdeliver(pattern, self.node_of(&to, &to.text)?))
@@ -143,6 +155,13 @@ impl Reader<'_> {
                 self.cut_apart(topology.expect("every other step is a cut of some shape"))
             }
         }
+    }
+
+    /// Whether a share of messages is said next.
+    fn has_share(&self) -> bool {
+        self.words
+            .peek()
+            .is_some_and(|word| !word.quoted && word.text.starts_with(|c: char| c.is_ascii_digit()))
     }
 
     /// A condition, and how long it may take to come true.

@@ -77,6 +77,9 @@ fn a_line_in_its_usual_form_is_printed_as_it_was_written() {
         "replay n1->n2 Vote #1 after 2 elections",
         "choke n1->n2 over 100 bytes from 1s until 2s",
         "corrupt n1->n2 1/10 until 2s",
+        "duplicate n1->n2 MsgApp 1/10 after 5ms from 1ms until 2s",
+        "reorder n1->n2 MsgApp 1/10 up to 5ms from 1ms until 2s",
+        "misdeliver n1->n2 MsgApp 1/10 from 1ms until 2s",
         "misdeliver n1->n2 Vote #2 to n3 when n1 campaigns",
         "lossy n1->n2 3/100 from 1s until 2s",
         "lossy any->any 1/2 when n3 pre-campaigns until n3 campaigns",
@@ -420,6 +423,17 @@ fn actions() -> BoxedStrategy<Action> {
             |(pattern, a, b, shape)| Action::Jitter { pattern, low: a.min(b), high: a.max(b), shape }
         ),
         (patterns(), spans()).prop_map(|(pattern, span)| Action::Duplicate(pattern, span)),
+        (patterns(), any::<u16>(), spans()).prop_map(|(pattern, parts, after)| Action::DuplicateSome {
+            pattern,
+            share: Ratio(parts),
+            after
+        }),
+        (patterns(), any::<u16>(), spans()).prop_map(|(pattern, parts, window)| Action::Reorder {
+            pattern,
+            share: Ratio(parts),
+            window
+        }),
+        (patterns(), any::<u16>()).prop_map(|(pattern, parts)| Action::MisdeliverSome(pattern, Ratio(parts))),
         (patterns(), any::<u32>()).prop_map(|(pattern, elections)| Action::Replay(pattern, elections)),
         (patterns(), any::<u32>()).prop_map(|(pattern, bytes)| Action::Choke(pattern, bytes)),
         (patterns(), any::<u16>()).prop_map(|(pattern, parts)| Action::Corrupt(pattern, Ratio(parts))),

@@ -1,6 +1,7 @@
 //! The director: which steps of the script are open, which wait for a condition, what they ask of messages.
 
 use super::Pending;
+use super::tamper::hits;
 use crate::action::Action;
 use crate::disk::Disk;
 use crate::draw::{Draw, fold};
@@ -79,6 +80,8 @@ pub(super) struct Bent {
     pub(super) jitter: Span,
     /// What the jitter is at least.
     pub(super) jitter_least: Span,
+    /// How much longer it takes by steps that let a share of messages be overtaken.
+    pub(super) overtaken: Span,
 }
 
 /// What open steps ask of one message that arrives.
@@ -89,6 +92,10 @@ pub(super) struct Tampered {
     pub(super) copy_after: Option<Span>,
     /// After how many elections a copy is to come.
     pub(super) replay_after: Option<u32>,
+    /// A step that repeats a share repeats it, so much later.
+    pub(super) copied_by_chance: Option<Span>,
+    /// A step that mixes up a share has it go to another server, which is drawn from this.
+    pub(super) astray_by_chance: Option<Draw>,
 }
 
 /// Keeps the script.
@@ -374,11 +381,20 @@ impl<N: Node> Director<N> {
     }
 
     pub(super) fn open_bender(&mut self, step: usize, action: Action) {
-        let by_chance = matches!(action, Action::Lossy(..) | Action::Corrupt(..) | Action::Choke(..));
-        self.steps[step].unmet = !by_chance;
+        let may_do_nothing = match action {
+            Action::Choke(..) => true,
+            Action::Jitter { .. } => false,
+            _ => action.is_by_chance(),
+        };
+        self.steps[step].unmet = !may_do_nothing;
         let at_arrival = matches!(
             action,
-            Action::Duplicate(..) | Action::Replay(..) | Action::Corrupt(..) | Action::Misdeliver(..)
+            Action::Duplicate(..)
+                | Action::DuplicateSome { .. }
+                | Action::Replay(..)
+                | Action::Corrupt(..)
+                | Action::Misdeliver(..)
+                | Action::MisdeliverSome(..)
         );
         let list = if at_arrival { &mut self.tamperers } else { &mut self.benders };
         list.push(Bender { step, action, seen: 0 });
@@ -406,8 +422,11 @@ impl<N: Node> Director<N> {
                     bent.jitter = bent.jitter + Span::from_nanos(more);
                     bent.jitter_least = bent.jitter_least + *low;
                 }
+                Action::Reorder { share, window, .. } if hits(draw.bits(), *share) => {
+                    bent.overtaken = bent.overtaken + Span::from_nanos(draw.below(window.nanos() + 1));
+                }
                 Action::Choke(_, bytes) if size_bytes > *bytes => bent.lost = Some(Fault::Choke),
-                Action::Lossy(_, share) if (draw.bits() as u16) < share.0 => {
+                Action::Lossy(_, share) if hits(draw.bits(), *share) => {
                     bent.lost_by_chance = true;
                 }
                 _ => {}
@@ -424,14 +443,18 @@ impl<N: Node> Director<N> {
                 continue;
             }
             self.steps[*step].unmet = false;
+            let mut draw = Draw::from_value(fold(bits, *step as u64 | 1 << 33));
             match action {
+                Action::DuplicateSome { share, after, .. } if hits(draw.bits(), *share) => {
+                    tampered.copied_by_chance = Some(*after);
+                }
+                Action::MisdeliverSome(_, share) if hits(draw.bits(), *share) => {
+                    tampered.astray_by_chance = Some(draw);
+                }
                 Action::Duplicate(_, after) => tampered.copy_after = Some(*after),
                 Action::Replay(_, elections) => tampered.replay_after = Some(*elections),
                 Action::Misdeliver(_, to) => tampered.goes_to = Some(*to),
-                Action::Corrupt(_, share) => {
-                    let mut draw = Draw::from_value(fold(bits, *step as u64 | 1 << 33));
-                    tampered.corrupt |= (draw.bits() as u16) < share.0;
-                }
+                Action::Corrupt(_, share) => tampered.corrupt |= hits(draw.bits(), *share),
                 _ => {}
             }
         }

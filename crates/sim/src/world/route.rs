@@ -155,7 +155,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             return;
         }
         let mut tampers = self.tampers || self.director.tampers();
-        match packet.copying {
+        let is_copied = match packet.copying {
             Copying::Drawn => self.maybe_duplicate(&packet),
             Copying::Decided => {
                 let onward = Onward::unpacked(packet.bits);
@@ -163,30 +163,33 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                     self.copy(&packet, Fault::Duplicate, after);
                 }
                 tampers |= onward.at.is_some();
+                onward.again.is_some()
             }
-            Copying::Done => {}
-        }
+            Copying::Done => false,
+        };
         if !tampers {
             self.take_in(packet);
-        } else if let Some(packet) = self.tamper(packet) {
+        } else if let Some(packet) = self.tamper(packet, is_copied) {
             self.take_in(packet);
         }
     }
 
     /// Draws whether a packet comes twice: not before it arrives, as a copy meets the partitions of its own time.
     #[inline]
-    fn maybe_duplicate(&mut self, packet: &Packet<N>) {
+    fn maybe_duplicate(&mut self, packet: &Packet<N>) -> bool {
         if self.network.duplicate == Ratio::NEVER {
-            return;
+            return false;
         }
         let mut draw = Draw::from_value(packet.bits);
-        if hits(draw.bits(), self.network.duplicate) {
+        let comes_twice = hits(draw.bits(), self.network.duplicate);
+        if comes_twice {
             let delay = draw.within(self.network.delay_low.nanos(), self.network.delay_high.nanos());
             if let Some(book) = &mut self.book {
                 book.copied(packet.cause.0, Span::from_nanos(delay));
             }
             self.copy(packet, Fault::Duplicate, Span::from_nanos(delay));
         }
+        comes_twice
     }
 
     /// Records what became of a packet that does not come to its receiver.
@@ -203,8 +206,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         if let Some(book) = &mut self.book {
             if book.is_fixed() {
                 (bent.lost_by_chance, bent.jitter) = (false, bent.jitter_least);
+                bent.overtaken = Span::ZERO;
             } else {
-                book.bent(bent.lost_by_chance, bent.jitter);
+                book.bent(bent.lost_by_chance, bent.jitter + bent.overtaken);
             }
         }
         if bent.lost.is_some_and(|fault| self.bite(fault))
@@ -218,6 +222,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         }
         if bent.jitter > Span::ZERO && self.bite(Fault::Jitter) {
             delay = delay + bent.jitter;
+        }
+        if bent.overtaken > Span::ZERO && self.bite(Fault::Reorder) {
+            delay = delay + bent.overtaken;
         }
         delay
     }

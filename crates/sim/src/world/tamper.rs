@@ -1,5 +1,6 @@
 //! What happens to messages where they arrive: second copies, damage, wrong receivers, copies kept for later.
 
+use super::director::Tampered;
 use super::{Copying, Packet, Pending, World};
 use crate::draw::{Draw, fold, spread};
 use crate::fault::Fault;
@@ -30,8 +31,9 @@ pub(super) struct Kept<N: Node> {
 }
 
 impl<N: Node, M: Monitor<N>> World<N, M> {
-    /// Applies what changes messages where they arrive. Gives the packet back if its receiver is to handle it.
-    pub(super) fn tamper(&mut self, mut packet: Packet<N>) -> Option<Packet<N>> {
+    /// Applies what changes messages where they arrive. Gives the packet back if its receiver is to handle it. One that
+    /// `is_copied` already is not copied by chance once more.
+    pub(super) fn tamper(&mut self, mut packet: Packet<N>, is_copied: bool) -> Option<Packet<N>> {
         let is_copy = packet.copying == Copying::Done;
         let site = TAMPERING ^ u64::from(is_copy);
         let mut draw = Draw::from_value(fold(packet.bits, site));
@@ -42,19 +44,22 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             true => self.another_server(&packet, &mut draw),
             false => None,
         };
-        if let Some(book) = &mut self.book {
-            book.astray(packet.cause.0, goes_to);
-        }
-        if !by_chance {
-            goes_to = Onward::unpacked(packet.bits).at;
-        }
+        let mut tampered = Tampered::default();
         if self.director.tampers() && !is_copy {
             let subject = self.subject_of(packet.from, packet.to, &packet.message);
             self.cast();
-            let tampered = self.director.tamper(&subject, packet.bits);
+            tampered = self.director.tamper(&subject, packet.bits);
             let fixed = self.book.as_ref().is_some_and(|book| book.is_fixed());
             corrupt |= tampered.corrupt && !fixed;
-            goes_to = tampered.goes_to.or(goes_to);
+            if let Some(mut draw) = tampered.astray_by_chance.take().filter(|_| by_chance) {
+                goes_to = goes_to.or_else(|| self.another_server(&packet, &mut draw));
+            }
+            if let Some(after) = tampered.copied_by_chance.filter(|_| by_chance && !is_copied) {
+                if let Some(book) = &mut self.book {
+                    book.copied(packet.cause.0, after);
+                }
+                self.copy(&packet, Fault::Duplicate, after);
+            }
             if let Some(after) = tampered.copy_after {
                 self.copy(&packet, Fault::Repeat, after);
             }
@@ -62,6 +67,13 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 self.keep(&packet, elections);
             }
         }
+        if let Some(book) = &mut self.book {
+            book.astray(packet.cause.0, goes_to);
+        }
+        if !by_chance {
+            goes_to = Onward::unpacked(packet.bits).at;
+        }
+        goes_to = tampered.goes_to.or(goes_to);
         if let Some(book) = self.book.as_mut().filter(|_| corrupt) {
             book.damaged(packet.cause.0, is_copy);
         }
