@@ -67,6 +67,10 @@ scenarios! {
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
+    compacted_between_two_reads:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     confirmation_of_replaced_entries:
         by_index_and_term,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]

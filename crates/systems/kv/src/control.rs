@@ -10,20 +10,28 @@ pub enum Control {
     ForgetLeader,
     /// Makes a snapshot now and gives up the log before it.
     Snapshot,
+    /// Makes a snapshot now, and gives up the log before it after so many more reads of that part: between two reads of
+    /// one step.
+    CompactAfterReads(u32),
     /// The transport says that a message to this server was lost.
     Unreachable(NodeId),
     /// The transport says that the snapshot for this server did not arrive.
     SnapshotFailed(NodeId),
 }
 
+/// A drawn compaction waits for at most so many reads: an append takes two, the term before it and its entries.
+const READS_MAX: u64 = 4;
+
 /// How they are written.
-pub(crate) const FORMS: &str = "forget-leader, snapshot, unreachable NODE, snapshot-failed NODE";
+pub(crate) const FORMS: &str =
+    "forget-leader, snapshot, compact-after-reads NUMBER, unreachable NODE, snapshot-failed NODE";
 
 impl Control {
     /// Draws one for a cluster of so many servers.
     pub(crate) fn draw(draw: &mut Draw, servers: usize) -> Control {
         let peer = NodeId::server(draw.below(servers as u64) as usize);
-        match draw.below(4) {
+        match draw.below(6) {
+            4 | 5 => Control::CompactAfterReads(draw.within(1, READS_MAX) as u32),
             0 => Control::ForgetLeader,
             1 => Control::Unreachable(peer),
             2 => Control::SnapshotFailed(peer),
@@ -43,6 +51,10 @@ impl Control {
         match text.split_once(' ') {
             None if text == "forget-leader" => Some(Ok(Control::ForgetLeader)),
             None if text == "snapshot" => Some(Ok(Control::Snapshot)),
+            Some(("compact-after-reads", number)) => Some(match number.parse() {
+                Ok(reads) if reads > 0 => Ok(Control::CompactAfterReads(reads)),
+                _ => Err(format!("`{number}` is no number of reads: write one from 1 on")),
+            }),
             Some(("unreachable", name)) => Some(peer(name).map(Control::Unreachable)),
             Some(("snapshot-failed", name)) => Some(peer(name).map(Control::SnapshotFailed)),
             _ => None,
@@ -55,6 +67,7 @@ impl fmt::Display for Control {
         match self {
             Control::ForgetLeader => f.write_str("forget-leader"),
             Control::Snapshot => f.write_str("snapshot"),
+            Control::CompactAfterReads(reads) => write!(f, "compact-after-reads {reads}"),
             Control::Unreachable(peer) => write!(f, "unreachable {peer}"),
             Control::SnapshotFailed(peer) => write!(f, "snapshot-failed {peer}"),
         }

@@ -28,6 +28,12 @@ pub struct Log {
     refused: Cell<u32>,
     /// A member needs a snapshot, and the one there is does not have it among the members.
     lacks_newcomer: Cell<bool>,
+    /// The log is to be compacted after so many more reads of what the snapshot covers; 0 if it is not.
+    reads_left: Cell<u32>,
+    /// Readers find the entries up to this index given up, though they are still on the disk.
+    hidden: Cell<u64>,
+    /// Somebody who had found what it read needs a snapshot for the rest.
+    missed: Cell<bool>,
 }
 
 /// What a new log is made with.
@@ -109,6 +115,9 @@ impl Log {
             refusals,
             refused: Cell::new(0),
             lacks_newcomer: Cell::new(false),
+            reads_left: Cell::new(0),
+            hidden: Cell::new(0),
+            missed: Cell::new(false),
         };
         log.stored();
         log
@@ -177,6 +186,35 @@ impl Log {
         let _ = self.wal.compact(disk, index.min(self.snapshot_index()));
     }
 
+    /// Has the log compacted after so many more reads of what the snapshot covers, each of an entry or a term: between
+    /// two reads of one step. Until then it is not compacted.
+    pub(crate) fn compact_after_reads(&self, reads: u32) {
+        self.reads_left.set(reads);
+    }
+
+    /// Whether a compaction waits for a read.
+    pub(crate) fn awaits_read(&self) -> bool {
+        self.reads_left.get() > 0
+    }
+
+    /// The index up to which a read has brought a compaction about that is still to be done, and whether a later read has
+    /// met it.
+    pub(crate) fn take_hidden(&self) -> Option<(u64, bool)> {
+        let (hidden, missed) = (self.hidden.take(), self.missed.take());
+        (hidden > 0).then_some((hidden, missed))
+    }
+
+    /// Something was read of which a compaction would leave what is from `kept` on.
+    fn was_read(&self, index: u64, kept: u64) {
+        if self.reads_left.get() == 0 || index >= kept {
+            return;
+        }
+        self.reads_left.set(self.reads_left.get() - 1);
+        if self.reads_left.get() == 0 {
+            self.hidden.set(self.snapshot_index());
+        }
+    }
+
     /// Whether a member needs a snapshot and is not in the one there is; asked once for each time it is so.
     pub(crate) fn take_lack(&self) -> bool {
         self.lacks_newcomer.take()
@@ -217,7 +255,7 @@ impl Log {
 
     /// Index of the first entry that was not given up.
     pub fn first(&self) -> u64 {
-        self.wal.first_index()
+        self.wal.first_index().max(self.hidden.get() + 1)
     }
 
     /// The membership as of the snapshot.
@@ -276,6 +314,7 @@ impl Storage for Log {
         if low < self.first() {
             return Err(StorageError::Compacted);
         }
+        self.was_read(low, self.snapshot_index() + 1);
         if high > self.last() + 1 {
             return Err(StorageError::Unavailable);
         }
@@ -293,6 +332,11 @@ impl Storage for Log {
     }
 
     fn term(&self, index: u64) -> Result<u64, StorageError> {
+        if index < self.hidden.get() {
+            return Err(StorageError::Compacted);
+        }
+        // The term at the end of what was given up stays known.
+        self.was_read(index, self.snapshot_index());
         match self.wal.term(index) {
             Some(term) => Ok(term),
             None if index < self.first() => Err(StorageError::Compacted),
@@ -309,6 +353,8 @@ impl Storage for Log {
     }
 
     fn snapshot(&self, _request_index: u64, to: NodeId) -> Result<Snapshot, StorageError> {
+        // Readers ask where the log begins before they read on, and for a snapshot if that is too late.
+        self.missed.set(self.hidden.get() > 0);
         if self.refused.get() < self.refusals {
             self.refused.set(self.refused.get() + 1);
             return Err(StorageError::SnapshotTemporarilyUnavailable);

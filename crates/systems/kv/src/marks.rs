@@ -34,6 +34,8 @@ marks! {
     SNAPSHOT_LOST = "snapshot-lost",
     /// Entries were given up that a peer has not acknowledged.
     COMPACTED_UNDER_PEER = "compacted-what-a-peer-lacks",
+    /// The log was compacted between two reads of one step, and the second one missed what the first one had found.
+    COMPACTED_BETWEEN_READS = "compacted-between-two-reads",
     /// A server was started from a snapshot.
     STARTED_FROM_SNAPSHOT = "started-from-snapshot",
     /// The disk refused a write, which is tried again.

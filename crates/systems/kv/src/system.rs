@@ -105,7 +105,10 @@ impl System for Kv {
                 1 => Target::Follower(0),
                 _ => Target::Node(NodeId::server(draw.below(script.servers as u64) as usize)),
             };
-            return (target, Control::draw(draw, script.servers).to_string());
+            let control = Control::draw(draw, script.servers);
+            // Only who leads reads what others lack.
+            let is_read = matches!(control, Control::CompactAfterReads(_));
+            return (if is_read { Target::Leader } else { target }, control.to_string());
         }
         if kind == TRANSFER || kind == CHANGE {
             let order = match kind {

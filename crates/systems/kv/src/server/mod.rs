@@ -304,6 +304,7 @@ impl Server {
     /// Does what the core wants done, and prepares for what comes next.
     fn go_on(&mut self, now: LocalTime, fx: &mut Hands<'_>) {
         self.pump(fx);
+        self.compact_what_was_read(fx);
         if self.only_follows() {
             self.end_repair_if_due(fx);
         }

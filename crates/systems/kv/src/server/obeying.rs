@@ -14,6 +14,10 @@ impl Server {
                 let _ = self.core.forget_leader();
             }
             Control::Snapshot => self.snapshot_now(fx),
+            Control::CompactAfterReads(reads) => {
+                self.core.storage().compact_after_reads(reads);
+                self.snapshot_now(fx);
+            }
             // No transport reports about the server itself.
             Control::Unreachable(peer) if peer != own => self.core.report_unreachable(core_id(peer)),
             Control::SnapshotFailed(peer) if peer != own => self.core.report_snapshot(core_id(peer), false),

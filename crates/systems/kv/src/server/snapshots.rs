@@ -27,6 +27,8 @@ impl Server {
         if newcomer {
             fx.mark(marks::SNAPSHOT_FOR_NEWCOMER);
         }
+        // What has waited for a read until the next snapshot waits no longer.
+        log.compact_after_reads(0);
         self.snapshot_now(fx);
     }
 
@@ -63,11 +65,27 @@ impl Server {
 
     /// Gives up what a snapshot covers, whoever may still need it.
     fn compact(&mut self, fx: &mut Hands<'_>) {
-        let log = self.core.storage_mut();
+        let log = self.core.storage();
         let index = log.snapshot_index().saturating_sub(self.identity.settings.snapshot_trail);
-        if index < log.first() {
-            return;
+        if !log.awaits_read() && index >= log.first() {
+            self.compact_to(index, fx);
         }
+    }
+
+    /// Does what a read of the log has brought about in this step.
+    pub(super) fn compact_what_was_read(&mut self, fx: &mut Hands<'_>) {
+        let Some((index, missed)) = self.core.storage().take_hidden() else { return };
+        if missed {
+            fx.mark(marks::COMPACTED_BETWEEN_READS);
+            fx.note(format_args!("compacted to {index} between two reads"));
+        }
+        if index >= self.core.storage().first() {
+            self.compact_to(index, fx);
+        }
+    }
+
+    fn compact_to(&mut self, index: u64, fx: &mut Hands<'_>) {
+        let log = self.core.storage_mut();
         log.compact(fx.disk(), index);
         self.spine.compact(index.max(self.spine.base()));
         let lacks = |peer: &whitewater_raft::Progress| peer.match_index < index;
