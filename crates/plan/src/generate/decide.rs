@@ -33,6 +33,11 @@ impl Decisions {
         self.draw(feature, SWITCH).chance(part, of)
     }
 
+    /// Whether a profile of somebody's own says how often a family is on.
+    pub(super) fn has_share(&self, feature: &str) -> bool {
+        self.tuning.share(feature).is_some()
+    }
+
     /// A range that is drawn from; a profile of somebody's own may replace it.
     pub(super) fn range(&self, name: &str, usual: (u64, u64)) -> (u64, u64) {
         self.given_range(name).unwrap_or(usual)

@@ -69,6 +69,11 @@ pub(super) fn add_exchanges(script: &mut Script, stage: &Stage<'_>, scope: Scope
     if !scope.crashes || script.disk.contract() < DiskContract::Lying {
         return;
     }
+    // A file that gives such a family a share wants it.
+    let is_wanted = ["wiped-disk", "older-disk"].iter().any(|family| stage.decisions.has_share(family));
+    if !is_wanted && !stage.decisions.draw("exchanges", 0).chance(1, w::EXCHANGES_ONE_IN) {
+        return;
+    }
     let budget = script.fault_budget();
     let Some(struck) = servers_of(&budget, stage.servers) else { return };
     let victim = |fault: &Fault<'_>| Target::Node(*fault.draw("struck").pick(&struck));

@@ -88,6 +88,10 @@ pub(super) const ASTRAY_PERMILLE: (u64, u64) = (1, 50);
 /// Loads that find a bit flipped, in thousandths, log-uniform. As with failing loads, there are few of them.
 pub(super) const ROT_PERMILLE: (u64, u64) = (20, 500);
 
+/// Of the runs whose disks may not be trusted, one in so many may have disks wiped or replaced by older ones. Such a disk
+/// nearly always takes promises back that others count on, and then little is owed, while disks that rot are repaired.
+pub(super) const EXCHANGES_ONE_IN: u64 = 3;
+
 /// Faults of a family that is on, log-uniform.
 pub(super) const FAULTS_OF_A_FAMILY: (u64, u64) = (1, 6);
 /// Of the faults of a family beyond the first one in so many is kept; drawn per run, so that some runs are dense and others

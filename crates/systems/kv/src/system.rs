@@ -73,7 +73,8 @@ impl System for Kv {
     fn survives(&self, trouble: Trouble) -> bool {
         match trouble {
             Trouble::Replays | Trouble::Misdelivery | Trouble::Rates | Trouble::Steps => true,
-            Trouble::WipedDisks | Trouble::OlderDisks => false,
+            // As with disks that lie, nothing is excused before a start that shows that a promise is gone.
+            Trouble::WipedDisks | Trouble::OlderDisks => true,
         }
     }
 
