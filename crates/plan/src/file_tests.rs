@@ -142,6 +142,15 @@ fn a_saved_failure_reads_back_as_it_was_written() {
 }
 
 #[test]
+fn a_fingerprint_that_names_another_file_is_refused() {
+    for wrong in ["../../evil", "/F-0123456789", "", "F-", "F-012345678", "F-012345678g"] {
+        let json = saved().to_json().replace("F-0123456789", wrong);
+        let refused = Saved::parse("f.json", &json, &SYSTEMS).expect_err(wrong).to_string();
+        assert!(refused.contains("f.json:5:18") && refused.contains("ten hexadecimal digits"), "{refused}");
+    }
+}
+
+#[test]
 fn every_kind_of_file_is_told_apart() {
     let kind = |json: &str| match InputFile::parse("early-announcement.json", json, &SYSTEMS).unwrap() {
         InputFile::Scenario(_) => "scenario",

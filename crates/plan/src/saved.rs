@@ -130,6 +130,12 @@ impl Saved {
                     return Err(source.wrong(&["owes"], message, mend));
                 }
             };
+            // It names files, and must not lead out of their folder.
+            if let Some(other) = file.fingerprint.as_ref().filter(|text| !is_fingerprint(text)) {
+                let message = format!("`{other}` is no fingerprint");
+                let mend = "write F- and ten hexadecimal digits, or leave the field out";
+                return Err(source.wrong(&["fingerprint"], message, mend));
+            }
             let SavedFile { plan, system, profile, options, bug, script, .. } = file;
             let plan = PlanFile { _schema: None, plan, system, profile, options, bug, script };
             let plan = read_plan(&source, systems, &plan)?;
@@ -200,6 +206,11 @@ impl Plan {
         let version = ("plan".to_owned(), Json::Number(self.version));
         Json::Open([version].into_iter().chain(plan_fields(self)).collect()).file()
     }
+}
+
+fn is_fingerprint(text: &str) -> bool {
+    let digits = text.strip_prefix("F-").unwrap_or_default();
+    digits.len() == 10 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 fn plan_fields(plan: &Plan) -> Vec<(String, Json)> {
