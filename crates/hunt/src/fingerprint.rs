@@ -2,10 +2,11 @@
 
 use crate::causes::causes;
 use crate::signature::Signature;
+use crate::words::nameless;
 use std::fmt;
 use whitewater_plan::Plan;
 use whitewater_sim::draw::name_hash;
-use whitewater_sim::{EventKind, Outcome, Role, Subject, Trace, TraceEvent};
+use whitewater_sim::{EventKind, Outcome, Role, Subject, Trace, TraceEvent, Verdict};
 
 /// What stands for a failure among others: `F-` and ten hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,27 +39,36 @@ impl Fingerprint {
     }
 }
 
-/// What is left of a shrunk failure without names, numbers and times: the rule and its site, and the end of the causal
-/// chain - the last message that was taken in, with the roles of both ends, whether it came again, or the start of a node
-/// that had crashed.
+/// What is left of a shrunk failure without names, numbers and times: the rule and its site, what is said to be wrong, and
+/// the end of the causal chain - the last message that was taken in, with the roles of both ends, whether it came again, or
+/// the start of a node that had crashed.
 ///
 /// Two seeds find one bug by different accidents, and the plans that are left differ in what those accidents need: here a
 /// lost message, there a late one. What they have in common is how the rule was broken in the end.
 fn skeleton(plan: &Plan, signature: &Signature, outcome: &Outcome) -> Vec<String> {
-    let head = vec![plan.system.clone(), signature.to_string()];
+    let mut bones = vec![plan.system.clone(), signature.to_string()];
     // A panic or a limit says itself where it comes from.
-    if matches!(signature.rule.as_str(), "panic" | "limit") {
-        return head;
-    }
+    let Verdict::Violated(violation) = &outcome.verdict else { return bones };
+    bones.push(main_clause(&violation.message));
     let last = outcome.trace.as_ref().and_then(|trace| {
         let chain = trace.violation.map(|violation| causes(trace, violation)).unwrap_or_default();
         let mut events = chain.into_iter().skip(1).filter_map(|id| trace.event(id));
         events.find_map(|event| bone(trace, event))
     });
-    head.into_iter().chain(last).collect()
+    bones.extend(last.filter(|last| !last.is_empty()));
+    bones
 }
 
-/// What an event of the chain adds to the skeleton; nothing if it only passes on what came before, as timers do.
+/// What a sentence says in the main, of whomever and however many: a rule with several claims says something else of each.
+fn main_clause(message: &str) -> String {
+    let clause = nameless(message.split([',', ';']).next().unwrap_or_default());
+    let mut words: Vec<&str> = clause.split_whitespace().collect();
+    // However many nodes are listed.
+    words.dedup();
+    words.join(" ")
+}
+
+/// What an event of the chain adds to the skeleton, perhaps nothing; none if it only passes on what came before, as timers do.
 fn bone(trace: &Trace, event: &TraceEvent) -> Option<String> {
     let role = |role: Option<Role>| role.map_or('-', Role::letter);
     match (event.kind, event.subject) {
@@ -72,12 +82,12 @@ fn bone(trace: &Trace, event: &TraceEvent) -> Option<String> {
                 earlier.kind == EventKind::Recv && (earlier.cause == event.cause || says_the_same)
             });
             let again = if comes_again { " again" } else { "" };
-            // A leader counts and commits with whatever comes next; who follows does what it is told.
-            let what = match is_leader {
-                true => String::from("a message"),
-                false => format!("{} of {sender}", subject.name),
-            };
-            Some(format!("{} takes {what}{again}", role(event.role)))
+            // A leader counts and commits with whatever comes next, be it from its own disk; who follows does what it is told.
+            Some(match (is_leader, comes_again) {
+                (true, false) => String::new(),
+                (true, true) => "L takes a message again".to_owned(),
+                (false, _) => format!("{} takes {} of {sender}{again}", role(event.role), subject.name),
+            })
         }
         (EventKind::Boot, _) => {
             let crashed =
@@ -101,7 +111,7 @@ fn same(event: &TraceEvent, subject: Subject) -> bool {
 mod tests {
     use super::*;
     use crate::traces::{Sketch, n, outcome, plan, stranded};
-    use whitewater_sim::{EventId, Verdict};
+    use whitewater_sim::EventId;
 
     #[test]
     fn a_fingerprint_cannot_be_taken_for_a_seed() {
@@ -147,6 +157,24 @@ mod tests {
     #[test]
     fn a_message_that_comes_again_is_another_cause() {
         assert_ne!(of_votes(1, 2, 0), of_votes(2, 2, 0));
+    }
+
+    #[test]
+    fn a_leader_that_counts_an_answer_and_one_that_hears_from_its_disk_are_alike() {
+        let answered = of_answers(Role::Leader, 0, |sketch, asked| {
+            let sent = sketch.send(asked, n(2), n(1), "Ack", 1);
+            sketch.receive(sent, "")
+        });
+        let alone = of_answers(Role::Leader, 0, |_, asked| asked);
+        assert_eq!(answered, alone);
+    }
+
+    #[test]
+    fn what_is_wrong_counts_and_of_whom_and_of_how_many_does_not() {
+        let said = "n3 has 2 of the 3 entries it had, and the leader of term 1 has no others";
+        assert_eq!(main_clause(said), main_clause("n12 has 39 of the 40 entries it had, and nothing else"));
+        assert_ne!(main_clause(said), main_clause("n1 chooses n3 in term 4, whose log ended before"));
+        assert_eq!(main_clause("n1 n2 n3 are up, and"), main_clause("n4 n5 are up; n6 is not"));
     }
 
     #[test]
