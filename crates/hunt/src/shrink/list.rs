@@ -1,7 +1,7 @@
 //! Fewer steps and pins: whole chunks first, then smaller ones, then one by one.
 
 use super::element::{elements, without};
-use super::trials::{Held, Trials, with_pins, with_steps};
+use super::trials::{Held, Trials, little_longer, with_pins, with_steps};
 use whitewater_plan::Plan;
 use whitewater_sim::{Action, Decision, Pin, Trigger};
 
@@ -33,7 +33,7 @@ pub(super) fn fewer_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     )
 }
 
-/// Takes all pins of a kind away at once, or all of them.
+/// Takes all pins of a kind away at once, or all of them, as long as the run does not become much longer.
 pub(super) fn no_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     type Keeps = fn(&Pin) -> bool;
     let kinds: [Keeps; 5] = [
@@ -49,7 +49,7 @@ pub(super) fn no_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
         let kept: Vec<Pin> = pins.iter().filter(|pin| keeps(pin)).cloned().collect();
         if kept.len() < pins.len() {
             let candidate = with_pins(&held.plan, kept);
-            helped |= trials.first(held, [candidate]).is_some();
+            helped |= trials.first_if(held, [candidate], little_longer).is_some();
         }
     }
     helped

@@ -127,7 +127,7 @@ const DRAWN: [Pass; 9] = [
 ];
 
 /// What makes a plan without a seed smaller, until none does any more.
-const PINNED: [Pass; 20] = [
+const PINNED: [Pass; 21] = [
     list::no_pins,
     list::fewer_pins,
     list::fewer_steps,
@@ -147,6 +147,7 @@ const PINNED: [Pass; 20] = [
     weaker::weaker_kinds,
     times::sooner,
     values::rounder_pins,
+    values::earlier_pins,
     list::one_by_one,
 ];
 
@@ -168,10 +169,10 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
     let before = Size::of(plan, &outcome);
     let first = Held { plan: plan.clone(), outcome };
     let mut trials = Trials::new(shrinking, signature.clone(), before);
-    let begun = beginning(&mut trials, &first);
+    let (begun, tried) = beginning(&mut trials, &first);
     let (mut held, mut minimal) = attempt(&mut trials, begun);
     // A plan from which nothing can be taken may still be a bad one: begin again elsewhere, and keep the best.
-    for number in 0..ATTEMPTS {
+    for number in tried..ATTEMPTS {
         if is_small(&held, shrinking.system) || trials.is_over() {
             break;
         }
@@ -194,19 +195,21 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
 const ATTEMPTS: u64 = 6;
 
 /// What is left under a seed, or under another one if that is too much: every decision of a long run is one more pin, and
-/// to take thousands of pins away costs more than to begin elsewhere.
-fn beginning(trials: &mut Trials<'_>, first: &Held) -> Held {
+/// to take thousands of pins away costs more than to begin elsewhere. With it how many other beginnings were tried for that.
+fn beginning(trials: &mut Trials<'_>, first: &Held) -> (Held, u64) {
     let mut held = first.clone();
     drawn(trials, &mut held);
     if held.outcome.counters.deliveries <= LONG || trials.is_over() {
-        return held;
+        return (held, 0);
     }
     let mut other = first.clone();
-    if !reseed::elsewhere(trials, &mut other, 0) {
-        return held;
+    if reseed::elsewhere(trials, &mut other, 0) {
+        drawn(trials, &mut other);
+        if other.outcome.counters.deliveries < held.outcome.counters.deliveries {
+            held = other;
+        }
     }
-    drawn(trials, &mut other);
-    if other.outcome.counters.deliveries < held.outcome.counters.deliveries { other } else { held }
+    (held, 1)
 }
 
 /// Deliveries of a run that is better not pinned.

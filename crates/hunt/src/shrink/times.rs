@@ -78,7 +78,8 @@ fn whole(nanos: u64) -> u64 {
     if nanos < MILLI { nanos } else { nanos / MILLI * MILLI }
 }
 
-fn no_longer(held: &Held, length: Length) -> bool {
+/// Whether a run has no more in it.
+pub(super) fn no_longer(held: &Held, length: Length) -> bool {
     length <= Length::of(&held.outcome)
 }
 

@@ -237,6 +237,14 @@ pub(super) fn weight(elements: usize, length: Length) -> u64 {
     4 * elements as u64 + length.deliveries
 }
 
+/// Whether a run is not so much longer that a plan with less in it would be no gain.
+pub(super) fn little_longer(held: &Held, length: Length) -> bool {
+    length.deliveries <= 2 * held.outcome.counters.deliveries + LITTLE
+}
+
+/// Deliveries that are no reason to keep what could go.
+const LITTLE: u64 = 50;
+
 /// A plan with other steps.
 pub(super) fn with_steps(plan: &Plan, steps: Vec<Step>) -> Plan {
     let mut plan = plan.clone();

@@ -1,6 +1,7 @@
 //! Calmer settings: no trouble with links and disks, options as usual, pins with round values.
 
 use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
+use super::times::no_longer;
 use super::trials::{Held, Trials, changed};
 use whitewater_sim::{Decision, Fate, Network, Ratio, Shape, Span};
 
@@ -84,6 +85,39 @@ pub(super) fn rounder_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
         helped |= trials.first(held, candidates).is_some();
     }
     helped
+}
+
+/// Lets pins decide sooner: the first sync rather than the twentieth, as long as the run does not grow.
+pub(super) fn earlier_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
+    let mut helped = false;
+    for at in 0..held.plan.script.pins.len() {
+        let plan = held.plan.clone();
+        let Some(number) = number_of(&plan.script.pins[at].decision) else { continue };
+        let sooner =
+            [1, number / 4, number / 2, number - 1].into_iter().filter(|&n| (1..number).contains(&n));
+        let candidates = sooner
+            .map(|number| changed(&plan, |plan| set_number(&mut plan.script.pins[at].decision, number)));
+        helped |= trials.first_if(held, candidates, no_longer).is_some();
+    }
+    helped
+}
+
+/// Which of several alike a decision is about, if they are counted from the start of a node and not from its term.
+fn number_of(decision: &Decision) -> Option<u64> {
+    match decision {
+        Decision::Timer { number, .. } | Decision::Draw { number, .. } => Some(u64::from(*number)),
+        Decision::Disk { number, .. } => Some(*number),
+        Decision::Message { .. } | Decision::Crash { .. } => None,
+    }
+}
+
+/// Gives it a lower one.
+fn set_number(decision: &mut Decision, lower: u64) {
+    match decision {
+        Decision::Timer { number, .. } | Decision::Draw { number, .. } => *number = lower as u32,
+        Decision::Disk { number, .. } => *number = lower,
+        Decision::Message { .. } | Decision::Crash { .. } => {}
+    }
 }
 
 fn simpler(decision: &Decision) -> Vec<Decision> {
