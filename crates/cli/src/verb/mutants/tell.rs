@@ -144,15 +144,18 @@ fn text(line: &Result) -> String {
 }
 
 #[cfg(test)]
+pub(super) use tests::of_gaps;
+
+#[cfg(test)]
 mod tests {
     use super::super::search::Hit;
     use super::*;
     use std::time::Duration;
 
-    fn bug() -> Bug {
+    fn bug(id: &str) -> Bug {
         let text = String::new;
         Bug {
-            id: "B7".to_owned(),
+            id: id.to_owned(),
             mechanism: text(),
             property: text(),
             source: text(),
@@ -162,9 +165,14 @@ mod tests {
         }
     }
 
+    /// The search for a bug that had these many deliveries between its finds.
+    pub(in super::super) fn of_gaps(id: &str, gaps: &[u64], clients_only: bool) -> Result {
+        let restrictions = super::super::search::restrictions(id, clients_only, &[]);
+        Result::of(&bug(id), &stream(gaps), &restrictions, clients_only)
+    }
+
     fn result(gaps: &[u64], clients_only: bool) -> Result {
-        let restrictions = super::super::search::restrictions("B7", clients_only, &[]);
-        Result::of(&bug(), &stream(gaps), &restrictions, clients_only)
+        of_gaps("B7", gaps, clients_only)
     }
 
     fn stream(gaps: &[u64]) -> Stream {
