@@ -105,7 +105,7 @@ impl Telling {
         screen.print(&lines.join("\n"));
     }
 
-    /// Prints every event.
+    /// Prints what happened.
     ///
     /// # Errors
     /// The plan cannot be run.

@@ -64,12 +64,7 @@ pub fn run_around(
 
 /// How a run ended, without figures.
 fn ending(verdict: &whitewater_sim::Verdict) -> String {
-    let node = match verdict {
-        whitewater_sim::Verdict::Violated(violation) => violation.node,
-        whitewater_sim::Verdict::Crashed { node, .. } => Some(*node),
-        _ => None,
-    };
-    let at = node.map_or(String::new(), |node| format!(" at {node}"));
+    let at = verdict.node().map_or(String::new(), |node| format!(" at {node}"));
     format!("{}{at}", verdict.rule())
 }
 

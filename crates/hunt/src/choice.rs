@@ -1,9 +1,10 @@
 //! Chooses what of a recorded run is told: the events that get a line, and the repeats that are folded.
 //!
-//! Sends are told by what became of them. An event is told when it says something new; what only repeats is counted. A
-//! long run is told more coarsely, and at last in full only from shortly before what matters, until it fits on
-//! [`LINES_MAX`] lines.
+//! Sends are told by what became of them. An event is told when it says something new; what only repeats is counted, and
+//! what is background is left out. A long run is told more coarsely, and at last in full only from shortly before what
+//! matters, until it fits on [`LINES_MAX`] lines.
 
+use crate::background::background;
 use crate::causes::{before, is_refusal, refusals};
 use crate::crowd::fold_crowds;
 use crate::fold::{Fold, Item};
@@ -42,6 +43,8 @@ pub(crate) struct Choice<'a> {
     pinned: BTreeSet<EventId>,
     /// Events at which a node takes another role.
     changes: BTreeSet<EventId>,
+    /// What is not told, nor counted among what repeats.
+    background: BTreeSet<EventId>,
     /// Where what matters begins: a few causes before the first suspect, or else before the end.
     turn: Option<EventId>,
     /// The nodes it matters to: those of the violation, and the ends of what was lost.
@@ -77,10 +80,14 @@ const WAYS: [Way; 10] = [
 impl<'a> Choice<'a> {
     pub(crate) fn new(plan: &'a Plan, trace: &'a Trace, suspect: Option<EventId>) -> Choice<'a> {
         let changes = role_changes(trace);
+        let mut background = background(plan, trace, &changes);
+        [trace.violation, suspect].into_iter().flatten().for_each(|end| {
+            background.remove(&end);
+        });
         // A timer of which nothing is to be said is only the turn of some thread.
         let speaks = |id: &EventId| {
             let quiet = |e: &TraceEvent| e.kind == EventKind::Timer && remarks(e).is_empty();
-            changes.contains(id) || !trace.event(*id).is_some_and(quiet)
+            changes.contains(id) || !background.contains(id) && !trace.event(*id).is_some_and(quiet)
         };
         let near =
             |end, count| chain(trace, end).into_iter().filter(speaks).take(count).collect::<Vec<EventId>>();
@@ -94,7 +101,7 @@ impl<'a> Choice<'a> {
             e.node.into_iter().chain(ends.into_iter().flatten())
         });
         let concerned = nodes.collect();
-        Choice { plan, trace, pinned, changes, turn, concerned }
+        Choice { plan, trace, pinned, changes, background, turn, concerned }
     }
 
     /// The lines, and what is left out if the run is too long to tell it whole.
@@ -110,7 +117,7 @@ impl<'a> Choice<'a> {
         let plain = Way { grain: Grain::Plain, late: false, near: false, dense: true };
         let items = self.told(plain);
         if self.lines(&items) <= LINES_MAX {
-            return (items, Some("messages and timers of which nothing is to be said are left out".into()));
+            return (items, Some("messages and timers without a remark are left out".into()));
         }
         let bare = Way { grain: Grain::Bare, late: false, near: false, dense: true };
         (self.told(bare), Some("only causes, crashes and cuts are told".into()))
@@ -140,7 +147,8 @@ impl<'a> Choice<'a> {
         let mut items = Vec::new();
         let mut fold = Fold::default();
         let mut phase = None;
-        for (at, event) in self.trace.events.iter().enumerate() {
+        let events = self.trace.events.iter().enumerate();
+        for (at, event) in events.filter(|(_, event)| !self.background.contains(&event.id)) {
             let early = way.late && self.turn.is_some_and(|turn| event.id < turn);
             let far = way.near && !self.concerns(event);
             let grain = if early || far { Grain::Bare } else { way.grain };

@@ -7,6 +7,7 @@ mod again;
 mod agreement;
 pub mod apart;
 mod around;
+mod background;
 mod campaign;
 mod caught;
 mod causes;

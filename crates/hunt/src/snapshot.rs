@@ -3,7 +3,7 @@
 use crate::run::{missed, run};
 use crate::trace_text;
 use whitewater_plan::{Expect, Scenario};
-use whitewater_sim::{Outcome, System, Verdict};
+use whitewater_sim::{NodeId, Outcome, System, Verdict};
 
 /// Runs one variant of a scenario and gives its text trace with the recorded outcome. The text holds no hash, no time
 /// of day and no path, so it changes only with behaviour.
@@ -33,27 +33,18 @@ pub fn scenario_text(
 /// # Errors
 /// Says in one sentence what was expected and what came.
 pub fn meets(expect: &Expect, verdict: &Verdict) -> Result<(), String> {
-    let place = match verdict {
-        Verdict::Violated(violation) => violation.node,
-        Verdict::Crashed { node, .. } => Some(*node),
-        Verdict::Exhausted { node, .. } => *node,
-        Verdict::Pass | Verdict::Nondeterministic => None,
-    };
+    let place = verdict.node();
     match (expect, verdict) {
         (Expect::Pass, Verdict::Pass) => Ok(()),
-        (Expect::Violates { rule, node }, found)
-            if found.rule() == rule && (node.is_none() || *node == place) =>
-        {
-            Ok(())
-        }
+        (Expect::Violates { rule, node }, found) if found.rule() == rule && *node == place => Ok(()),
         (Expect::Pass, found) => Err(format!("expected to pass, but {}: {found}", found.rule())),
         (Expect::Violates { rule, node }, found) => {
-            let at = node.map_or(String::new(), |node| format!(" at {node}"));
+            let at = |node: Option<NodeId>| node.map_or("no node".to_owned(), |node| node.to_string());
             let came = match found {
                 Verdict::Pass => String::from("it passed"),
-                found => format!("came {}: {found}", found.rule()),
+                found => format!("came {} at {}: {found}", found.rule(), at(place)),
             };
-            Err(format!("expected to violate {rule}{at}, but {came}"))
+            Err(format!("expected to violate {rule} at {}, but {came}", at(*node)))
         }
     }
 }
@@ -62,15 +53,23 @@ pub fn meets(expect: &Expect, verdict: &Verdict) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::traces::{n, stranded};
+    use whitewater_sim::Violation;
 
     #[test]
     fn a_verdict_meets_its_expectation_by_rule_and_by_node() {
         let violated = Verdict::Violated(stranded(n(2), n(1)));
         let expect = |rule: &str, node| Expect::Violates { rule: rule.into(), node };
         assert_eq!(meets(&Expect::Pass, &Verdict::Pass), Ok(()));
-        assert_eq!(meets(&expect("follower-applies", None), &violated), Ok(()));
         assert_eq!(meets(&expect("follower-applies", Some(n(2))), &violated), Ok(()));
-        assert!(meets(&expect("follower-applies", Some(n(3))), &violated).is_err());
+        let elsewhere = meets(&expect("follower-applies", Some(n(3))), &violated).unwrap_err();
+        assert!(
+            elsewhere
+                .starts_with("expected to violate follower-applies at n3, but came follower-applies at n2")
+        );
+        assert!(meets(&expect("follower-applies", None), &violated).unwrap_err().contains("at no node, but"));
+        let nowhere = Verdict::Violated(Violation { node: None, ..stranded(n(2), n(1)) });
+        assert_eq!(meets(&expect("follower-applies", None), &nowhere), Ok(()));
+        assert!(meets(&expect("follower-applies", Some(n(2))), &nowhere).is_err());
         assert!(meets(&expect("election-safety", None), &violated).is_err());
         assert!(meets(&Expect::Pass, &violated).unwrap_err().contains("follower-applies"));
         assert!(meets(&expect("vote-once", None), &Verdict::Pass).unwrap_err().contains("passed"));

@@ -35,6 +35,13 @@ impl<'a> Story<'a> {
         Some(Story { plan, trace, suspect, items, omission, names })
     }
 
+    /// The same with a line for every event, however many there are.
+    pub(crate) fn whole(self) -> Story<'a> {
+        let items: Vec<Item> = (0..self.trace.events.len()).map(Item::Event).collect();
+        let names = names(self.trace, &items);
+        Story { items, omission: None, names, ..self }
+    }
+
     /// The name an event is told under: its time in milliseconds, with a letter if it is not the first told at that time.
     pub(crate) fn name(&self, event: EventId) -> Option<&str> {
         self.names.get(&event).map(String::as_str)
@@ -199,7 +206,9 @@ mod tests {
         let (plan, outcome) = (plan(), outcome(trace, Verdict::Pass));
         let story = Story::of(&plan, &outcome).unwrap();
         let names: Vec<_> = story.names.values().collect();
-        assert_eq!(names, ["7.00", "7.00b", "7.00c"]);
+        assert_eq!(names, ["7.00", "7.00b"], "the heartbeat is background");
+        let names: Vec<_> = story.whole().names.into_values().collect();
+        assert_eq!(names, ["7.00", "7.00b", "7.00c", "7.00d", "7.00e", "7.00f"]);
         assert_eq!([0, 1, 25, 26, 27].map(letters), ["", "b", "z", "aa", "bb"]);
     }
 

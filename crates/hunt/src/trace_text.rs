@@ -18,9 +18,18 @@ const TEXT_MAX: usize = 72;
 
 /// A recorded run as text, with `title` before everything else. A run that was not recorded gives its verdict only.
 pub fn render(plan: &Plan, outcome: &Outcome, title: &str) -> String {
+    text(plan, outcome, title, Story::of(plan, outcome))
+}
+
+/// As [`render`], with a line for every event.
+pub fn render_whole(plan: &Plan, outcome: &Outcome, title: &str) -> String {
+    text(plan, outcome, title, Story::of(plan, outcome).map(Story::whole))
+}
+
+fn text(plan: &Plan, outcome: &Outcome, title: &str, story: Option<Story<'_>>) -> String {
     let mut out = String::new();
     out.push_str(&header(plan, outcome, title));
-    if let Some(story) = Story::of(plan, outcome) {
+    if let Some(story) = story {
         out.push('\n');
         if let Some(omission) = &story.omission {
             out.push_str(&format!(" a long run: {omission}\n\n"));

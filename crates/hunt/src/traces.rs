@@ -38,6 +38,7 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         figures: Figures::default(),
         marks: Vec::new(),
         unfired: Vec::new(),
+        claim: None,
         unmet: Vec::new(),
         role: None,
         faulty: Span::ZERO,

@@ -112,6 +112,7 @@ fn a_variant_adds_its_options_to_those_of_the_scenario() {
 fn a_scenario_made_of_a_plan_reads_back() {
     let Saved { plan, rule, .. } = saved();
     let scenario = Scenario::of_plan("found", &plan, Expect::Violates { rule, node: None });
+    assert!(scenario.format().contains(r#"{ "rule": "catches-up", "node": "none" }"#));
     assert_eq!(Scenario::parse("found.json", &scenario.format(), &SYSTEMS), Ok(scenario.clone()));
     assert_eq!(scenario.plan(&scenario.variants[0]).script, plan.script);
 }

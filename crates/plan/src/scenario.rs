@@ -18,6 +18,9 @@ use whitewater_sim::{NodeId, Options, Script};
 /// Where the schema lies, seen from the folder of the scenarios.
 const SCHEMA: &str = "schema/scenario.json";
 
+/// What stands in the place of a node where a rule shows at none in particular, such as a limit of the whole run.
+const NO_NODE: &str = "none";
+
 /// A race as a story: one script, run under several options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
@@ -67,7 +70,7 @@ pub enum Expect {
     Violates {
         /// Name of the rule.
         rule: String,
-        /// The node at which it shows; any if `None`.
+        /// The node at which it shows; `None` for a rule that shows at no node in particular.
         node: Option<NodeId>,
     },
 }
@@ -169,9 +172,9 @@ impl Variant {
         let expect = match &self.expect {
             Expect::Pass => Json::text("pass"),
             Expect::Violates { rule, node } => {
-                let node = node.map(|node| ("node".to_owned(), Json::text(node.to_string())));
-                let rule = ("rule".to_owned(), Json::text(rule));
-                let what = Json::Object([rule].into_iter().chain(node).collect());
+                let node = node.map_or(NO_NODE.to_owned(), |node| node.to_string());
+                let what = [("rule", Json::text(rule)), ("node", Json::text(node))];
+                let what = Json::Object(what.map(|(name, value)| (name.to_owned(), value)).into());
                 Json::Object(vec![("violates".to_owned(), what)])
             }
         };

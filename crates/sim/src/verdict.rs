@@ -225,6 +225,8 @@ pub struct Outcome {
     pub marks: Vec<&'static str>,
     /// Steps of the script that never began, never ended or never met what they are about, by position.
     pub unfired: Vec<usize>,
+    /// The step whose claim was broken, by position, if that is what the verdict is about.
+    pub claim: Option<usize>,
     /// Pins that no decision met, by position.
     pub unmet: Vec<usize>,
     /// The role of the node the verdict is about when it was found, whatever befell the node in the same step; none if it is

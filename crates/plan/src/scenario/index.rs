@@ -42,8 +42,8 @@ fn entry(scenario: &Scenario) -> String {
     let variant = |variant: &super::Variant| match &variant.expect {
         Expect::Pass => format!("`@{}` passes", variant.name),
         Expect::Violates { rule, node } => {
-            let at = node.map_or(String::new(), |node| format!(" at {node}"));
-            format!("`@{}` violates {rule}{at}", variant.name)
+            let at = node.map_or("no node".to_owned(), |node| node.to_string());
+            format!("`@{}` violates {rule} at {at}", variant.name)
         }
     };
     let variants: Vec<String> = variants.iter().map(variant).collect();

@@ -1,6 +1,6 @@
 //! Reading scenario files.
 
-use super::{Expect, Scenario, Variant};
+use super::{Expect, NO_NODE, Scenario, Variant};
 use crate::InputError;
 use crate::file::{Entries, PlanParts, Source};
 use crate::suggest::listed;
@@ -159,13 +159,25 @@ fn expect(
         let message = format!("{} has no rule `{rule}`", system.name());
         return Err(source.wrong(&at("rule"), message, listed(rule, &rules)));
     }
-    let node = node.as_ref().map(|node| match node.parse::<NodeId>() {
-        Ok(id) if script.has(id) => Ok(id),
+    let Some(node) = node else {
+        let message = format!("at which node `{rule}` is violated is not said");
+        let mend =
+            format!("add such as \"node\": \"n1\", or \"{NO_NODE}\" if it shows at no node in particular");
+        return Err(source.wrong(&[path, &["violates"]].concat(), message, mend));
+    };
+    let node = match node.parse::<NodeId>() {
+        _ if node == NO_NODE => None,
+        Ok(id) if script.has(id) => Some(id),
         _ => {
             let message = format!("`{node}` is no node of the cluster");
-            let mend = format!("write a server n1 to n{}", script.servers);
-            Err(source.wrong(&at("node"), message, mend))
+            let clients = if script.clients > 0 {
+                format!(", a client c1 to c{}", script.clients)
+            } else {
+                String::new()
+            };
+            let mend = format!("write a server n1 to n{}{clients}, or {NO_NODE}", script.servers);
+            return Err(source.wrong(&at("node"), message, mend));
         }
-    });
-    Ok(Expect::Violates { rule: rule.clone(), node: node.transpose()? })
+    };
+    Ok(Expect::Violates { rule: rule.clone(), node })
 }

@@ -88,10 +88,10 @@ fn variant() -> Value {
     let violates = json!({
         "type": "object",
         "additionalProperties": false,
-        "required": ["rule"],
+        "required": ["rule", "node"],
         "properties": {
             "rule": text("A rule of the system, or expected, never, panic or limit."),
-            "node": text("The node at which it shows."),
+            "node": text("The node at which it shows; none if it shows at no node in particular."),
         },
     });
     json!({

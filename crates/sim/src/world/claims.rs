@@ -85,6 +85,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         node: Option<NodeId>,
         cause: EventId,
     ) {
+        if self.verdict.is_none() {
+            self.broken_claim = Some(step);
+        }
         let (rule, claim) = CLAIM_RULES[rule];
         self.end_with(Verdict::Violated(Violation { rule, claim, message, node, peer: None }), cause);
         self.tag_step(step);

@@ -160,6 +160,8 @@ pub struct World<N: Node, M: Monitor<N>> {
     verdict: Option<Verdict>,
     /// The role that the node of the verdict had then.
     verdict_role: Option<Role>,
+    /// The step whose claim the verdict is about.
+    broken_claim: Option<usize>,
     /// Only if something is pinned, nothing is drawn, or a trace is recorded.
     book: Option<Box<PinBook>>,
     cycling: bool,
@@ -232,6 +234,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             events: 0,
             verdict: None,
             verdict_role: None,
+            broken_claim: None,
             book,
             cycling: false,
             trace: record.then(Trace::default),
@@ -364,6 +367,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             figures: self.monitor.figures(),
             marks: self.marks,
             unfired: self.director.unfired(),
+            claim: self.broken_claim,
             unmet,
             role: self.verdict_role,
             faulty,

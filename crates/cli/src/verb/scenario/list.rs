@@ -32,6 +32,6 @@ pub(super) fn expectation(expect: &Expect) -> String {
     match expect {
         Expect::Pass => "pass".to_owned(),
         Expect::Violates { rule, node: Some(node) } => format!("violates {rule} at {node}"),
-        Expect::Violates { rule, node: None } => format!("violates {rule}"),
+        Expect::Violates { rule, node: None } => format!("violates {rule} at no node"),
     }
 }

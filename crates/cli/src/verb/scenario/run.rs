@@ -8,7 +8,7 @@ use crate::{Exit, Screen, Systems, files};
 use std::path::Path;
 use whitewater_hunt::{Around, meets, missed, run_around, run_twice};
 use whitewater_plan::{Expect, Scenario, Variant, text};
-use whitewater_sim::{CLAIM_RULES, Outcome, Verdict};
+use whitewater_sim::{Outcome, Verdict};
 
 /// Runs scenarios, all of them if none is named.
 #[derive(Debug, clap::Args)]
@@ -179,18 +179,7 @@ fn line(scenario: &Scenario, variant: &Variant, outcome: &Outcome, judged: &Resu
         (verdict, Ok(())) => format!("{}: {verdict} (expected)", verdict.rule()),
         (_, Err(why)) => format!("FAIL: {why}"),
     };
-    let step =
-        claimed_step(scenario, &outcome.verdict).map_or(String::new(), |step| format!("; it is `{step}`"));
+    let claim = outcome.claim.map(|step| text::print_step(&scenario.script.steps[step]));
+    let step = claim.map_or(String::new(), |step| format!("; it is `{step}`"));
     format!("{} @{}  {did}{step}", scenario.name, variant.name)
-}
-
-/// The step whose claim does not hold, if that is what a verdict is about.
-fn claimed_step(scenario: &Scenario, verdict: &Verdict) -> Option<String> {
-    let Verdict::Violated(violation) = verdict else { return None };
-    if !CLAIM_RULES.iter().any(|(rule, _)| *rule == violation.rule) {
-        return None;
-    }
-    // Those messages begin with the number of their step.
-    let number: usize = violation.message.strip_prefix("step ")?.split(' ').next()?.parse().ok()?;
-    scenario.script.steps.get(number.checked_sub(1)?).map(text::print_step)
 }

@@ -17,6 +17,9 @@ pub(crate) struct Typed {
     /// Only this variant.
     #[arg(long, value_name = "VARIANT")]
     variant: Option<String>,
+    /// Tells every event, also messages that change nothing and what repeats.
+    #[arg(long)]
+    all: bool,
 }
 
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
@@ -25,7 +28,10 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     let variants = variants(&scenario, typed.variant.as_deref())?;
     screen.print(&head(&scenario));
     for variant in variants {
-        screen.print(&trace(&scenario, variant, systems)?);
+        screen.print(&trace(&scenario, variant, typed.all, systems)?);
+    }
+    if !typed.all {
+        screen.remark("Messages that change nothing are left out; `--all` tells every event.");
     }
     Ok(Exit::Clean)
 }
@@ -44,12 +50,13 @@ fn head(scenario: &Scenario) -> String {
     lines.join("\n")
 }
 
-fn trace(scenario: &Scenario, variant: &Variant, systems: Systems) -> anyhow::Result<String> {
+fn trace(scenario: &Scenario, variant: &Variant, all: bool, systems: Systems) -> anyhow::Result<String> {
     let system = system(&scenario.system, systems)?;
     let plan = scenario.plan(variant);
     let outcome = whitewater_hunt::run(system, &plan, true).map_err(anyhow::Error::msg)?;
     let title = format!("{} @{}", scenario.name, variant.name);
-    Ok(format!("{}\n{}", beside(&plan, &outcome), trace_text::render(&plan, &outcome, &title)))
+    let render = if all { trace_text::render_whole } else { trace_text::render };
+    Ok(format!("{}\n{}", beside(&plan, &outcome), render(&plan, &outcome, &title)))
 }
 
 /// Columns of a step before what became of it.

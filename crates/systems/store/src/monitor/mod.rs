@@ -69,7 +69,8 @@ impl StoreMonitor {
         for effect in seen.effects {
             if let Effect::Reply { op, reply } = effect {
                 self.settling.told(*op, reply);
-                self.clients.told(*op, reply)?;
+                let placed = |violation: Violation| Violation { node: Some(seen.node), ..violation };
+                self.clients.told(*op, reply).map_err(placed)?;
             }
         }
         Ok(())
