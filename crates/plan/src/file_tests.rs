@@ -35,7 +35,7 @@ const RACE: &str = r#"{
     },
     "lazy": {
       "bug": "lazy",
-      "expect": { "violates": { "rule": "panic" } }
+      "expect": { "violates": { "rule": "panic", "node": "n1" } }
     },
     "mailbox": {
       "options": { "announce": "mailbox", "mode.n3": "voter" },
@@ -221,10 +221,13 @@ fn errors_of_a_scenario_point_at_their_place() {
         (r#""expect": "pass""#, r#""expect": "violates""#),
         (r#""expect": "pass""#, r#""expect": { "pass": {} }"#),
         (r#""source": "a story""#, r#""source": {}"#),
-        (r#""violates": { "rule": "panic" }"#, r#""violate": { "rule": "panic" }"#),
+        (r#""violates": { "rule": "panic","#, r#""violate": { "rule": "panic","#),
         (r#""rule": "panic""#, r#""rul": "panic""#),
         (r#""rule": "panic""#, r#""rule": "catch-up""#),
         (r#""node": "n2""#, r#""node": "n5""#),
+        (r#", "node": "n2""#, ""),
+        (r#""node": "n2""#, r#""node": null"#),
+        (r#""node": "n2""#, r#""node": ["n1", "n2"]"#),
         (r#""bug": "lazy""#, r#""bug": "lasy""#),
         (r#""source": "a story","#, r#""source": "a story""#),
         (r#""drop": {"#, r#""drop": "#),

@@ -30,6 +30,36 @@ fn the_scenario_of_the_template_is_told() {
     whitewater::scenario::<Server>("template/scenarios/late-lease.json");
 }
 
+/// What a test of this scenario says when it fails.
+fn said_of(path: &str) -> String {
+    let fails = std::panic::catch_unwind(|| whitewater::scenario::<Server>(path)).expect_err("it fails");
+    fails.downcast_ref::<String>().expect("it says why").clone()
+}
+
+#[test]
+fn a_scenario_that_does_something_else_says_what_was_expected_and_what_to_do_before_it_compares_traces() {
+    let json = std::fs::read_to_string("template/scenarios/late-lease.json").unwrap();
+    // The variant that is to pass has the bug: its trace is not that of the snapshot either.
+    let json = json.replacen(
+        r#"{ "expect": "pass" }"#,
+        r#"{ "options": { "lease-from": "arrival" }, "expect": "pass" }"#,
+        1,
+    );
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("turned");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("late-lease.json");
+    std::fs::write(&file, json).unwrap();
+    let said = said_of(file.to_str().unwrap());
+    for part in [
+        "@from-asking: expected to pass, but one-primary",
+        "VIOLATION one-primary",
+        "give @from-asking another `expect`",
+    ] {
+        assert!(said.contains(part), "`{part}` is missing in:{said}");
+    }
+    assert!(!folder.join("snapshots").exists(), "no trace was compared");
+}
+
 #[test]
 fn what_does_not_exist_is_refused_with_what_does() {
     let wrong = whitewater::hunt::<Server>().set("lease-form", "arrival").run().unwrap_err();
