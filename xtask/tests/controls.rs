@@ -27,6 +27,7 @@ fn a_cluster_that_is_disturbed_for_ever_owes_nothing_without_pre_vote_and_check_
         (2, 0),
         "before and after the power cycle"
     );
+    assert_eq!(neither.figures.reasons().collect::<Vec<_>>(), ["disturbed"]);
     let (_, both) = run("disturbed-for-good", "both");
     assert_eq!((both.figures.not_owed, both.figures.excused), (0, 0));
     assert!(both.counters.bites[Fault::Bridge] > 0);
@@ -36,6 +37,16 @@ fn a_cluster_that_is_disturbed_for_ever_owes_nothing_without_pre_vote_and_check_
 fn a_cluster_in_which_only_an_old_log_reaches_a_majority_owes_no_leader_meanwhile() {
     let (_, outcome) = run("nobody-can-be-elected", "nothing-is-owed");
     assert_eq!((outcome.figures.not_owed, outcome.figures.excused), (0, 0), "the links heal in the end");
+}
+
+#[test]
+fn a_cluster_in_which_only_an_old_log_ever_reaches_a_majority_owes_no_leader() {
+    for variant in ["asking-before", "not-asking"] {
+        let (_, outcome) = run("nobody-can-be-elected-for-good", variant);
+        assert_eq!((outcome.figures.not_owed, outcome.figures.excused), (1, 0), "{variant}: nothing is owed");
+        assert_eq!(outcome.figures.reasons().collect::<Vec<_>>(), ["no-majority"], "{variant}");
+        assert_eq!(outcome.counters.leader_changes, 1, "{variant}: the one before the cuts");
+    }
 }
 
 #[test]

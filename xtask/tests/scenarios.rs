@@ -160,6 +160,7 @@ scenarios! {
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         both;
     nobody_can_be_elected: nothing_is_owed;
+    nobody_can_be_elected_for_good: asking_before, not_asking;
     old_snapshot_removed_early:
         removed_late,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
