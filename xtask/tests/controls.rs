@@ -50,6 +50,13 @@ fn a_cluster_in_which_only_an_old_log_ever_reaches_a_majority_owes_no_leader() {
 }
 
 #[test]
+fn a_server_that_alone_reaches_a_majority_for_ever_owes_to_lead_and_does() {
+    let (_, outcome) = run("only-the-hub-for-good", "both");
+    assert_eq!((outcome.figures.not_owed, outcome.figures.excused), (0, 0));
+    assert_eq!(outcome.figures.acknowledged_writes, 2, "a fresh one before and after the power cycle");
+}
+
+#[test]
 fn a_majority_that_comes_back_empty_is_outside_of_the_contract() {
     let (script, outcome) = run("majority-comes-back-empty", "outside-the-contract");
     assert_eq!(script.contract(), DiskContract::Unlimited);

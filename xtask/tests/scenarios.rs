@@ -165,6 +165,7 @@ scenarios! {
         removed_late,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         removed_early;
+    only_the_hub_for_good: both;
     only_the_hub_reaches_everybody: check_quorum, no_check_quorum;
     only_the_leader_applies:
         as_it_is,

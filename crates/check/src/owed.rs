@@ -51,7 +51,7 @@ pub struct Ground {
 pub enum Owed {
     /// A leader, equal logs and service.
     Progress {
-        /// A majority that is wholly connected.
+        /// A majority that is wholly connected, or one server and all it reaches where nobody else reaches a majority.
         core: Core,
         /// Whether it hears nobody else. If it does, the leader may stand outside of it.
         alone: bool,
@@ -119,7 +119,10 @@ pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
         return Owed::Nothing(Because::TooSlow);
     }
     let Some(Court { mesh, steady }) = terrain.court() else {
-        return Owed::Nothing(Because::NoMajority);
+        return match terrain.hub().filter(|_| ground.pre_vote && ground.check_quorum) {
+            Some(mesh) => led_by_a_hub(ground, terrain, mesh),
+            None => Owed::Nothing(Because::NoMajority),
+        };
     };
     let strangers = terrain.candidates() & !mesh;
     // Who only hears them disturbs nobody, whatever it makes of it.
@@ -141,16 +144,41 @@ pub fn owed(ground: &Ground, terrain: &Terrain) -> Owed {
     Owed::Progress { core: Core { members }, alone, allowance }
 }
 
-/// Elections that a majority left alone holds at most, but for a chance below 10^-10; `None` if no number is enough.
+/// What is owed where one server alone reaches a majority, which would elect it.
+///
+/// Nobody else can win, and with pre-vote nobody else stands for election, except who stood already. By check-quorum a
+/// leader that it does not reach steps down within two timeouts, and forgets to be loyal in another one; then it is elected
+/// as soon as it has asked, once for each server that answers from a later term. Nothing is left to chance.
+fn led_by_a_hub(ground: &Ground, terrain: &Terrain, mesh: u16) -> Owed {
+    let rounds = u64::from(mesh.count_ones()) + 3;
+    if ground.timing.election_high.times(rounds + SERVICE_TIMEOUTS) > ground.limit {
+        return Owed::Nothing(Because::TooLittleTime);
+    }
+    let members = positions(mesh).map(NodeId::server).collect();
+    Owed::Progress { core: Core { members }, alone: false, allowance: catching_up(ground, terrain, mesh) }
+}
+
+/// Elections that those who owe progress hold at most, but for a chance below 10^-10; `None` if no number is enough, or if
+/// somebody disturbs them who need not ask before.
 ///
 /// Rounds after which a leader is there are counted as for [`SETTLE_TIMEOUTS`], as if there were none yet. In one round each
 /// candidate stands at most once, as it draws a new timeout when it does. One more time each may stand whose timeout ends
 /// before it has heard from the leader. And until all hear each other, each may stand once in every shortest timeout, by a
 /// clock that runs a fifth too fast.
-pub(crate) fn elections_max(ground: &Ground, terrain: &Terrain) -> Option<u64> {
-    let court = terrain.court()?;
-    let candidates = u64::from((terrain.candidates() & court.mesh).count_ones());
-    let rounds = rounds(ground, terrain, court);
+///
+/// Where they are not `alone`, those outside stand as well, if a majority says before that it hears no leader. Then a round
+/// is counted as one of a bare majority. So terms do not grow without end: what a disturber brings about is as many
+/// elections as there is time for, several times this number.
+pub(crate) fn elections_max(ground: &Ground, terrain: &Terrain, alone: bool) -> Option<u64> {
+    if !alone && !(ground.pre_vote && ground.check_quorum) {
+        return None;
+    }
+    let (rounds, among) = match terrain.court() {
+        Some(court) if alone => (rounds(ground, terrain, court), court.mesh),
+        Some(court) => (rounds(ground, terrain, court).max(BARE_ROUNDS), u16::MAX),
+        None => terrain.hub().map(|_| (BARE_ROUNDS, u16::MAX))?,
+    };
+    let candidates = u64::from((terrain.candidates() & among).count_ones());
     let low = ground.timing.election_low;
     let deaf = (ground.connecting.nanos() * 6).div_ceil(low.nanos() * 5);
     (rounds <= ROUNDS_MAX).then(|| candidates * (deaf + rounds + 1))
@@ -184,6 +212,9 @@ fn rounds(ground: &Ground, terrain: &Terrain, Court { mesh, steady }: Court) -> 
     }
     rounds
 }
+
+/// Rounds of a bare majority that all fail with a probability below 10^-10: half of them fail.
+const BARE_ROUNDS: u64 = 34;
 
 /// More rounds than any plan gives time for; where nobody can be elected, no number would be enough.
 const ROUNDS_MAX: u64 = 10_000;
@@ -301,11 +332,50 @@ mod tests {
         assert_eq!(all(&mute), [(); 4].map(|()| progress(&[0, 1], true)));
     }
 
+    /// Five servers of which the first one alone reaches a majority.
+    fn star() -> Terrain {
+        terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (0, 3), (0, 4)])
+    }
+
     #[test]
-    fn a_node_that_alone_reaches_a_majority_owes_nothing() {
-        // Its log may be behind, and then nobody can be elected.
-        let star = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (0, 3), (0, 4)]);
+    fn a_node_that_alone_reaches_a_majority_owes_to_lead_under_pre_vote_and_check_quorum_only() {
+        let [neither, pre_vote, check_quorum, both] = all(&star());
+        for owed in [neither, pre_vote, check_quorum] {
+            assert_eq!(owed, Owed::Nothing(Because::NoMajority));
+        }
+        assert_eq!(both, progress(&[0, 1, 2, 3, 4], false));
+        let mut short = ground(true, true);
+        short.limit = HIGH.times(5 + 3 + SERVICE_TIMEOUTS) - Span::from_nanos(1);
+        assert_eq!(owed(&short, &star()), Owed::Nothing(Because::TooLittleTime));
+    }
+
+    #[test]
+    fn a_node_that_alone_reaches_a_majority_owes_nothing_if_that_has_newer_logs() {
+        let mut star = star();
+        let ahead = |star: &mut Terrain, n: usize| star.set_log(NodeId::server(n), (1, 5), 0);
+        ahead(&mut star, 1);
+        ahead(&mut star, 2);
+        assert_eq!(all(&star)[3], progress(&[0, 1, 2, 3, 4], false), "two others and itself are enough");
+        ahead(&mut star, 3);
         assert_eq!(all(&star), nothing(Because::NoMajority));
+        ahead(&mut star, 0);
+        assert_eq!(all(&star)[3], progress(&[0, 1, 2, 3, 4], false));
+        // Who leads may write more before it finds out that nobody hears it.
+        ahead(&mut star, 4);
+        star.set_log(NodeId::server(1), (1, 6), 0);
+        star.set_log(NodeId::server(2), (1, 6), 0);
+        assert_eq!(all(&star)[3], progress(&[0, 1, 2, 3, 4], false));
+        star.add_leader(NodeId::server(3));
+        assert_eq!(all(&star), nothing(Because::NoMajority));
+    }
+
+    #[test]
+    fn where_two_reach_a_majority_each_and_no_majority_is_whole_nothing_is_owed() {
+        let two = terrain(6, &[0, 1, 2, 3, 4, 5], &[(0, 1), (0, 2), (0, 3), (1, 3), (1, 4), (1, 5)]);
+        assert_eq!(all(&two), nothing(Because::NoMajority));
+        let mut apart = star();
+        apart.stray(link(0, 1));
+        assert_eq!(all(&apart)[3], progress(&[0, 1, 2, 3, 4], false));
     }
 
     #[test]
@@ -429,13 +499,32 @@ mod tests {
 
     #[test]
     fn elections_are_bounded_by_the_rounds_that_may_fail_and_those_who_stand_in_them() {
-        let most = |pre_vote, terrain: &Terrain| elections_max(&ground(pre_vote, true), terrain);
+        let most = |pre_vote, terrain: &Terrain| elections_max(&ground(pre_vote, true), terrain, true);
         assert_eq!(most(false, &whole(3, &[0, 1, 2])), Some(3 * 11));
         assert_eq!(most(true, &whole(3, &[0, 1, 2])), Some(3 * 21));
         assert_eq!(most(true, &whole(3, &[0, 1])), Some(2 * 35));
         assert_eq!(most(true, &whole(3, &[0])), None);
         let deaf = Ground { connecting: Span::from_millis(250), ..ground(false, true) };
-        assert_eq!(elections_max(&deaf, &whole(3, &[0, 1, 2])), Some(3 * (3 + 11)));
+        assert_eq!(elections_max(&deaf, &whole(3, &[0, 1, 2]), true), Some(3 * (3 + 11)));
+    }
+
+    #[test]
+    fn elections_are_bounded_beside_others_only_if_those_have_to_ask_before() {
+        let bridge = terrain(5, &[0, 1, 2, 3, 4], &[(0, 1), (0, 2), (1, 2), (1, 3), (2, 4)]);
+        let star = star();
+        for (pre_vote, check_quorum) in [(false, false), (true, false), (false, true)] {
+            let ground = ground(pre_vote, check_quorum);
+            assert_eq!(elections_max(&ground, &bridge, false), None);
+            assert_eq!(elections_max(&ground, &star, false), None);
+        }
+        let both = ground(true, true);
+        assert_eq!(elections_max(&both, &bridge, false), Some(5 * (BARE_ROUNDS + 1)));
+        assert_eq!(elections_max(&both, &star, false), Some(5 * (BARE_ROUNDS + 1)));
+        // Everybody could stand that often in the time that is given, if nothing held them back.
+        let possible = 5 * both.limit.nanos() / both.timing.election_low.nanos();
+        assert!(elections_max(&both, &star, false).unwrap() * 2 < possible);
+        let nobody = terrain(5, &[0, 1], &[(0, 1)]);
+        assert_eq!(elections_max(&both, &nobody, false), None);
     }
 
     /// Everybody takes the membership for these, one after the other.

@@ -96,7 +96,7 @@ impl Settlement {
             Owed::Progress { core, alone, .. } => {
                 let limits = Limits {
                     core: set_of(core.members.iter().copied()),
-                    elections: alone.then(|| elections_max(ground, &terrain)).flatten(),
+                    elections: elections_max(ground, &terrain, *alone),
                     election_low: ground.timing.election_low,
                     round_trip: ground.round_trip,
                 };

@@ -20,6 +20,8 @@ pub struct Terrain {
     pub(crate) to_come: u64,
     /// Who leads the highest term that anybody is in, by position.
     pub(crate) leader: Option<usize>,
+    /// Everybody who leads, in whatever term, a bit each by position.
+    leading: u16,
     /// What each server takes the membership for, and what that may become by changes in its log; where memberships never
     /// change, nothing.
     memberships: [Vec<Membership>; SERVERS_MAX],
@@ -109,6 +111,11 @@ impl Terrain {
         self.leader = leader.map(NodeId::position);
     }
 
+    /// Says that a server leads, in whatever term.
+    pub(crate) fn add_leader(&mut self, leader: NodeId) {
+        self.leading |= 1 << leader.position();
+    }
+
     /// Says what a server that is up takes the membership for, and then whatever that may become by changes in its log.
     pub fn set_memberships(&mut self, node: NodeId, memberships: Vec<Membership>) {
         self.memberships[node.position()] = memberships;
@@ -175,6 +182,21 @@ impl Terrain {
             }
         }
         best
+    }
+
+    /// Where one server alone reaches a majority that would elect it: that server and all it reaches.
+    ///
+    /// A leader among those is not counted on: it may have written more before it finds out that nobody hears it.
+    pub(crate) fn hub(&self) -> Option<u16> {
+        let around = |n: usize| self.joined(n) | 1 << n;
+        let among = self.up() & self.candidates();
+        let reaches = |&n: &usize| self.possible().any(|membership| membership.decides(around(n) & among));
+        let mut hubs = positions(among).filter(reaches);
+        let hub = hubs.next().filter(|_| hubs.next().is_none())?;
+        let votes = |&n: &usize| n == hub || self.logs[n] <= self.logs[hub] && self.leading & 1 << n == 0;
+        let votes = positions(around(hub) & among).filter(votes).fold(0, |set, n| set | 1 << n);
+        let everybody = self.possible().fold(0, |set, membership| set | membership.everybody());
+        self.steady(votes).map(|_| around(hub) & everybody)
     }
 
     /// Members of `mesh` that would be elected in it at once: their log is at least as new as those of a quorum.

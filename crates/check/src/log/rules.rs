@@ -490,6 +490,7 @@ impl RaftRules {
         let highest = servers().filter(|&n| self.is_up(n)).map(|n| self.standing(n).term).max();
         let leader = self.books.leaders().find(|&(_, term)| Some(term) == highest);
         terrain.set_leader(leader.map(|(node, _)| node));
+        self.books.leaders().for_each(|(node, _)| terrain.add_leader(node));
     }
 }
 

@@ -6,12 +6,25 @@ use super::weights::{self as w, Lasting};
 use crate::profile::Scope;
 use whitewater_sim::{Action, Losing, NodeId, Span, Step, Target, Topology, Trigger};
 
-/// Breaks a minority for good. All links between the others stay whole, so that what they owe depends on the options and
+/// Leaves one server alone connected to all others, which do not reach each other.
+fn add_star(steps: &mut Vec<Step>, stage: &Stage<'_>) {
+    let fault = stage.fault("lasting", 0);
+    let hub = fault.node("hub");
+    let others = (0..stage.servers).map(NodeId::server).filter(|&node| node != hub);
+    let groups = others.map(|node| vec![Target::Node(node)]).collect();
+    let action = Action::Partition(groups);
+    steps.push(Step { until: Some(Trigger::End), ..Step::new(fault.begin(), action) });
+}
+
+/// Breaks a minority for good, or hardly ever all links but those of one server. All links between the others stay whole, so that what they owe depends on the options and
 /// on who of the rest still reaches them.
 pub(super) fn add(steps: &mut Vec<Step>, stage: &Stage<'_>, scope: Scope) {
     let minority = (stage.servers - 1) / 2;
     if minority == 0 || !stage.decisions.is_on("lasting") {
         return;
+    }
+    if scope.links && stage.servers > 3 && stage.decisions.draw("lasting star", 0).chance(1, w::STAR_ONE_IN) {
+        return add_star(steps, stage);
     }
     let mut nodes: Vec<NodeId> = (0..stage.servers).map(NodeId::server).collect();
     stage.decisions.draw("lasting nodes", 0).shuffle(&mut nodes);

@@ -206,6 +206,9 @@ pub(super) enum Lasting {
     Flaps,
 }
 
+/// Of the runs with lasting faults one in so many leaves no majority whole, but one server that reaches everybody.
+pub(super) const STAR_ONE_IN: u64 = 12;
+
 /// Lasting faults with their weights. Those by which a node still reaches a part of the majority are few: without pre-vote
 /// and check-quorum such a node may lawfully disturb every leader for ever, and no progress is owed.
 pub(super) const LASTING: [(Lasting, u32); 8] = [
