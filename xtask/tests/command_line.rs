@@ -199,7 +199,7 @@ fn with_json_standard_output_holds_nothing_else() {
             "{name}"
         );
     }
-    for name in ["fault_hits", "mark_hits", "never_reached", "repeated", "excused", "not_owed"] {
+    for name in ["fault_hits", "mark_hits", "never_reached", "repeated", "excused", "not_owed", "undecided"] {
         assert!(!summaries[0][name].is_null(), "{name}");
     }
 }

@@ -7,15 +7,19 @@
 //! [`Core`] and [`rounds_needed`] without a log.
 
 mod abstract_raft;
+mod bounds;
 mod calm;
 mod chain;
 mod change;
 mod circle;
 mod client;
 mod election_safety;
+mod lease;
 mod log;
 mod log_view;
 mod membership;
+#[cfg(test)]
+mod messages;
 mod monotonic_terms;
 mod owed;
 mod progress;
@@ -27,11 +31,15 @@ mod terrain;
 mod view;
 mod vote_once;
 
+pub use bounds::{BoundRules, Cargo, Limits};
 pub use calm::Witness;
 pub use chain::{ChainLog, Linked, link};
 pub use change::{Bits, Change, Grant, Shadows, Standing};
-pub use client::{Answer, Ask, ClientRules, Once};
+pub use client::{
+    Answer, Answered, Ask, Asked, ClientRules, Clients, Deed, Ended, LINEARIZABLE, Naming, Once, Word,
+};
 pub use election_safety::ElectionSafety;
+pub use lease::{Heard, LeaseRules, LeaseStep};
 pub use log::{LogStanding, RaftRules};
 pub use log_view::{LogView, RaftView, Refusal, RefusalReason, Spoken, Stimulus};
 pub use membership::{Membership, set_of};

@@ -44,6 +44,12 @@ pub trait LogView {
         let _ = peer;
         None
     }
+    /// While the node leads: the last index of the snapshot that `peer` is waited for to have, if it is sent one and no
+    /// entries.
+    fn snapshot_awaited(&self, peer: NodeId) -> Option<u64> {
+        let _ = peer;
+        None
+    }
     /// Every membership of this life with the index from which it holds: first that of the start, then one for each change
     /// applied, and for each snapshot that took the place of the log. Empty if the membership never changes.
     fn memberships(&self) -> &[(u64, Membership)] {
@@ -110,6 +116,8 @@ pub enum Spoken {
     },
     /// An accepted append: the sender has reached the term and will have its log up to the index after any crash.
     AppendResponse {
+        /// Whom it answers.
+        to: NodeId,
         /// The term the message carries.
         term: u64,
         /// The index it acknowledges.
@@ -117,6 +125,8 @@ pub enum Spoken {
     },
     /// A leader sends entries, or none, that are to stand behind one of its own.
     Append {
+        /// The follower.
+        to: NodeId,
         /// The term the message carries.
         term: u64,
         /// The index of the entry before, 0 if there is none.
@@ -125,6 +135,8 @@ pub enum Spoken {
         log_term: u64,
         /// The commit index it tells of.
         commit: u64,
+        /// How many entries it carries.
+        entries: u64,
     },
     /// A leader sends a snapshot.
     Snapshot {
@@ -180,6 +192,8 @@ pub enum Stimulus {
     Booted,
     /// It received a message of this node.
     Delivered(NodeId),
+    /// It received a message of this node, which refuses an append.
+    Refused(NodeId),
     /// Anything else.
     Other,
 }

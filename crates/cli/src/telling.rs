@@ -34,6 +34,8 @@ pub(crate) fn system(name: &str, systems: Systems) -> anyhow::Result<&'static dy
 /// The exit code that an outcome means.
 pub(crate) fn exit_of(outcome: &Outcome) -> Exit {
     match outcome.verdict {
+        // Whether some order explains what clients saw nobody could say.
+        Verdict::Pass if outcome.figures.undecided > 0 => Exit::Unknown,
         Verdict::Pass => Exit::Clean,
         Verdict::Nondeterministic => Exit::Nondeterministic,
         _ => Exit::Found,

@@ -17,6 +17,8 @@ pub enum Fate {
     Another(Signature),
     /// The run passes.
     Gone,
+    /// The run breaks no rule that anybody could decide: whether some order explains what clients saw was not found out.
+    Undecided,
 }
 
 /// A saved failure that was run again.
@@ -46,12 +48,15 @@ pub struct Again {
 /// # Errors
 /// The plan cannot be run; the text says why.
 pub fn again(system: &dyn System, saved: &Saved) -> Result<Again, String> {
-    let first = read_again(system, saved, Reading::AS_SAVED)?;
-    if first.fate == Fate::Gone {
+    let mut first = read_again(system, saved, Reading::AS_SAVED)?;
+    if matches!(first.fate, Fate::Gone | Fate::Undecided) {
         for reading in Reading::OTHERS {
             let other = read_again(system, saved, reading)?;
             if other.fate == Fate::Same {
                 return Ok(other);
+            }
+            if other.fate == Fate::Undecided && first.fate == Fate::Gone {
+                first = other;
             }
         }
     }
@@ -62,6 +67,7 @@ fn read_again(system: &dyn System, saved: &Saved, reading: Reading) -> Result<Ag
     let outcome = run(system, &reading.of(&saved.plan), true)?;
     let script = &saved.plan.script;
     let fate = match Signature::of(&outcome) {
+        None if outcome.figures.undecided > 0 => Fate::Undecided,
         None => Fate::Gone,
         // Files from before sites were written down go by their rule.
         Some(now) if now.rule == saved.rule && (saved.site.is_empty() || now.site == saved.site) => {
@@ -71,7 +77,7 @@ fn read_again(system: &dyn System, saved: &Saved, reading: Reading) -> Result<Ag
     };
     let decisions = script.steps.len() + script.pins.len();
     // A violation during the faults ends the run before later steps have their turn; they matter to nobody then.
-    let unfired = if fate == Fate::Gone { outcome.unfired.len() } else { 0 };
+    let unfired = if matches!(fate, Fate::Gone | Fate::Undecided) { outcome.unfired.len() } else { 0 };
     Ok(Again {
         same_run: (saved.plan.version == PLAN_VERSION).then_some(outcome.hash == saved.trace_hash),
         matched: decisions - outcome.unmet.len() - unfired,
@@ -105,6 +111,12 @@ impl fmt::Display for Again {
             Fate::Same => write!(f, "the same failure, in another run {}", self.reading),
             Fate::Another(now) => write!(f, "another failure: {now}"),
             Fate::Gone => write!(f, "gone: the run passes"),
+            Fate::Undecided => {
+                write!(
+                    f,
+                    "undecided: whether some order explains what clients saw is not known within the budget"
+                )
+            }
         }?;
         let Again { matched, decisions, .. } = self;
         write!(f, "; {matched} of {decisions} steps and pins matched, {} % of all there was", self.percent())

@@ -59,6 +59,7 @@ pub struct Figures {
     faults: Vec<u64>,
     marks: Vec<String>,
     excused: u64,
+    undecided: u64,
     not_owed: u64,
     not_owed_because: Vec<String>,
 }
@@ -101,6 +102,7 @@ impl Figures {
             faults: figures.faults.iter().map(|(_, bites)| *bites).collect(),
             marks: figures.marks.iter().map(|&mark| mark.to_owned()).collect(),
             excused: figures.excused,
+            undecided: figures.undecided,
             not_owed: figures.not_owed,
             not_owed_because: figures.not_owed_because.into_iter().map(Cow::into_owned).collect(),
         }
@@ -130,6 +132,7 @@ impl Figures {
             marks: self.marks.iter().filter_map(met).collect(),
             repeated,
             excused: self.excused,
+            undecided: self.undecided,
             not_owed: self.not_owed,
             not_owed_because: self.not_owed_because.iter().cloned().map(Cow::Owned).collect(),
         }

@@ -165,6 +165,8 @@ pub struct SummaryLine {
     pub not_owed: u64,
     /// The same by reason.
     pub not_owed_because: BTreeMap<String, u64>,
+    /// Runs without a failure of which nobody could say within the budget whether they are linearizable.
+    pub undecided: u64,
     /// Whether the campaign was stopped before its end.
     pub interrupted: bool,
 }
@@ -276,6 +278,7 @@ impl SummaryLine {
             excused: summary.excused,
             not_owed: summary.not_owed,
             not_owed_because: summary.not_owed_because.clone(),
+            undecided: summary.undecided,
             interrupted,
         }
     }

@@ -55,6 +55,9 @@ pub struct Summary {
     pub not_owed: u64,
     /// The same by reason. A run may have one reason before its power cycle and another one after it.
     pub not_owed_because: BTreeMap<String, u64>,
+    /// Runs that broke no rule as far as anybody could say: whether some order explains what clients saw of a key was not
+    /// found out within the budget.
+    pub undecided: u64,
 }
 
 impl Summary {
@@ -66,13 +69,18 @@ impl Summary {
         idle.map(|(name, _)| *name).collect()
     }
 
-    /// What the campaign means as an exit code: 4 nothing ran, 70 our own bug, 3 not deterministic, 1 found, 0 clean.
+    /// What the campaign means as an exit code: 4 nothing ran, 70 our own bug, 3 not deterministic, 1 found, 6 nothing found
+    /// and something undecided, 0 clean.
     pub fn exit_code(&self) -> u8 {
         if self.runs == 0 {
             return 4;
         }
         let codes = self.failures_by_rule.keys().map(|rule| FailureKind::of_rule(rule).exit_code());
-        codes.max_by_key(|code| [1, 3, 70].iter().position(|c| c == code)).unwrap_or(0)
+        codes.max_by_key(|code| [1, 3, 70].iter().position(|c| c == code)).unwrap_or(if self.undecided > 0 {
+            6
+        } else {
+            0
+        })
     }
 }
 
@@ -95,6 +103,7 @@ pub(crate) struct Tally {
     excused: u64,
     not_owed: u64,
     not_owed_because: BTreeMap<String, u64>,
+    undecided: u64,
 }
 
 impl Tally {
@@ -127,6 +136,7 @@ impl Tally {
                 None => drop(self.not_owed_because.insert(because.to_string(), 1)),
             }
         }
+        self.undecided += u64::from(run.undecided > 0);
     }
 
     /// Counts what the plan of a run had.
@@ -187,6 +197,7 @@ impl Tally {
             excused: self.excused,
             not_owed: self.not_owed,
             not_owed_because: self.not_owed_because,
+            undecided: self.undecided,
         }
     }
 }
@@ -224,6 +235,7 @@ pub(crate) struct RunFigures {
     pub(crate) excused: u64,
     pub(crate) not_owed: u64,
     pub(crate) not_owed_because: Vec<Cow<'static, str>>,
+    pub(crate) undecided: u64,
 }
 
 impl RunFigures {
@@ -241,6 +253,7 @@ impl RunFigures {
             excused: outcome.figures.excused,
             not_owed: outcome.figures.not_owed,
             not_owed_because: outcome.figures.reasons().map(Cow::Borrowed).collect(),
+            undecided: outcome.figures.undecided,
         }
     }
 }
@@ -299,6 +312,7 @@ mod tests {
             excused: 2,
             not_owed: 0,
             not_owed_because: Vec::new(),
+            undecided: leader_changes,
         }
     }
 
@@ -327,7 +341,7 @@ mod tests {
         assert_eq!(summary.never_reached, ["rejoined"]);
         assert_eq!(summary.fault_hits["drop"], Counters::FAULTS as u64, "equal names, each hit by one run");
         assert_eq!((summary.runs, summary.deliveries, summary.repeated), (2, 20, 1));
-        assert_eq!((summary.excused, summary.not_owed), (2, 0));
+        assert_eq!((summary.excused, summary.not_owed, summary.undecided), (2, 0, 1));
         assert_eq!(summary.simulated_seconds, 3.0);
     }
 
@@ -365,5 +379,14 @@ mod tests {
         assert_eq!(code(&["election-safety"]), 1);
         assert_eq!(code(&["nondeterministic", "panic"]), 3);
         assert_eq!(code(&["election-safety", "own-bug", "nondeterministic"]), 70);
+    }
+
+    #[test]
+    fn a_campaign_that_found_nothing_and_could_not_tell_of_every_run_did_not_pass() {
+        let code = |undecided, rules: &[&str]| {
+            let failures_by_rule = rules.iter().map(|r| ((*r).to_owned(), 1)).collect();
+            Summary { runs: 5, undecided, failures_by_rule, ..Summary::default() }.exit_code()
+        };
+        assert_eq!((code(1, &[]), code(0, &[]), code(1, &["election-safety"])), (6, 0, 1));
     }
 }

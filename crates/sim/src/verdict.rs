@@ -186,6 +186,8 @@ pub struct Figures {
     pub not_owed_because: [&'static str; Figures::PHASES],
     /// Progress that was owed and excused.
     pub excused: u64,
+    /// Keys of whose operations nobody could say within the budget whether some order explains them.
+    pub undecided: u64,
 }
 
 impl Figures {

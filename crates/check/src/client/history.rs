@@ -1,7 +1,8 @@
 //! What clients have asked and were told so far, and the names of the rules over it.
 
+use super::naming::{Answered, Asked};
 use std::collections::BTreeMap;
-use whitewater_sim::{OpId, Violation};
+use whitewater_sim::{NodeId, OpId, Violation};
 
 /// What an operation asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,9 @@ pub(crate) struct Operation {
     /// When it was answered with [`Answer::Done`] or [`Answer::Value`]; never as long as it was not.
     pub(crate) done: u64,
     pub(crate) state: State,
+    /// By whom and when, for messages.
+    pub(crate) asked: Asked,
+    pub(crate) answered: Option<Answered>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,11 +114,22 @@ impl History {
         self.operations[op.0 as usize].as_ref().expect("only operations that began are remembered")
     }
 
-    /// A violation of `rule`, unless that is switched off.
-    pub(crate) fn broken(&self, rule: ClientRule, message: impl FnOnce() -> String) -> Result<(), Violation> {
+    /// A violation of `rule` that shows at `node`, unless the rule is switched off.
+    pub(crate) fn broken(
+        &self,
+        rule: ClientRule,
+        node: NodeId,
+        message: impl FnOnce() -> String,
+    ) -> Result<(), Violation> {
         if self.blind & 1 << rule.number != 0 {
             return Ok(());
         }
-        Err(Violation { rule: rule.name, claim: rule.claim, message: message(), node: None, peer: None })
+        Err(Violation {
+            rule: rule.name,
+            claim: rule.claim,
+            message: message(),
+            node: Some(node),
+            peer: None,
+        })
     }
 }

@@ -3,16 +3,22 @@
 //! A key holds a list of writes: one that put its value, then those that appended. Every write has a token of its own, so a
 //! value read tells which writes it shows. Order of calls is order of time.
 
+mod book;
 mod history;
+mod naming;
+pub(crate) mod record;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod value;
 
+pub use book::{Clients, Deed, Ended, Word};
 pub use history::{Answer, Ask, Once};
+pub use naming::{Answered, Asked, Naming};
+pub use record::LINEARIZABLE;
 
 use history::{CLIENT_RULES, History, NEVER, Operation, State};
 use std::collections::BTreeMap;
-use value::{KeyBook, Value};
+use value::{KeyBook, Reading, Value};
 use whitewater_sim::{OpId, Violation};
 
 /// The rules over what clients see.
@@ -60,9 +66,9 @@ impl ClientRules {
         }
     }
 
-    /// A client began an operation. `token` names a write; of a read it means nothing. A token given to two writes is
+    /// Somebody was told to do something. `token` names a write; of a read it means nothing. A token given to two writes is
     /// known, but neither of them is missed if it is lost. An operation that began before is not begun again.
-    pub fn invoked(&mut self, op: OpId, key: u64, ask: Ask, token: u64) {
+    pub fn invoked(&mut self, op: OpId, asked: Asked, key: u64, ask: Ask, token: u64) {
         self.history.now += 1;
         let number = op.0 as usize;
         if number >= self.history.operations.len() {
@@ -71,7 +77,8 @@ impl ClientRules {
         if self.history.operations[number].is_some() {
             return;
         }
-        let begun = Operation { key, ask, token, invoked: self.history.now, done: NEVER, state: State::Open };
+        let (invoked, state) = (self.history.now, State::Open);
+        let begun = Operation { key, ask, token, invoked, done: NEVER, state, asked, answered: None };
         self.history.operations[number] = Some(begun);
         self.open += 1;
         let book = self.keys.entry(key).or_default();
@@ -84,7 +91,13 @@ impl ClientRules {
     ///
     /// # Errors
     /// The rule that a value read breaks. Panics if the operation never began.
-    pub fn answered(&mut self, op: OpId, answer: Answer<'_>) -> Result<(), Violation> {
+    pub fn answered(
+        &mut self,
+        op: OpId,
+        answer: Answer<'_>,
+        answered: Answered,
+        naming: &dyn Naming,
+    ) -> Result<(), Violation> {
         self.history.now += 1;
         let slot = self.history.operations.get_mut(op.0 as usize).and_then(Option::as_mut);
         let operation = slot.expect("an operation begins before it is answered");
@@ -97,10 +110,13 @@ impl ClientRules {
             Answer::Refused => (State::Refused, NEVER),
             Answer::Unknown => (State::Unknown, NEVER),
         };
+        operation.answered = Some(answered);
         let operation = *operation;
         match answer {
             Answer::Value(tokens) => {
-                let value = Value { key: operation.key, tokens, invoked: operation.invoked, is_final: false };
+                let (key, invoked) = (operation.key, operation.invoked);
+                let reading = Reading { asked: operation.asked, answered };
+                let value = Value { key, tokens, invoked, reading, naming, is_final: false };
                 self.check(&value)
             }
             Answer::Done if operation.ask != Ask::Read => {
@@ -116,9 +132,21 @@ impl ClientRules {
     ///
     /// # Errors
     /// The rule that it breaks.
-    pub fn final_value(&mut self, key: u64, tokens: &[u64]) -> Result<(), Violation> {
+    pub fn final_value(
+        &mut self,
+        key: u64,
+        tokens: &[u64],
+        (asked, answered): (Asked, Answered),
+        naming: &dyn Naming,
+    ) -> Result<(), Violation> {
         self.history.now += 1;
-        self.check(&Value { key, tokens, invoked: self.history.now, is_final: true })
+        let (invoked, reading) = (self.history.now, Reading { asked, answered });
+        self.check(&Value { key, tokens, invoked, reading, naming, is_final: true })
+    }
+
+    /// By whom an operation was asked for, and when, if it was.
+    pub(crate) fn asked(&self, op: OpId) -> Option<Asked> {
+        Some(self.history.operations.get(op.0 as usize)?.as_ref()?.asked)
     }
 
     /// All keys that were ever asked for.

@@ -1,10 +1,14 @@
 //! A value that was read, held against the writes that are known.
 
 use super::history::{
-    ACKNOWLEDGED_KEPT, APPLIED_ONCE, Ask, FINAL_DURABILITY, History, NO_PHANTOM, Once, Operation,
+    ACKNOWLEDGED_KEPT, APPLIED_ONCE, Ask, ClientRule, FINAL_DURABILITY, History, NO_PHANTOM, Once, Operation,
     READS_MONOTONIC, State, WRITES_IN_ORDER,
 };
+use super::naming::{Answered, Asked, Naming, moment};
 use whitewater_sim::{OpId, Violation};
+
+/// Most writes of a value that a message lists.
+const LISTED_MAX: usize = 8;
 
 /// What is known of one key.
 #[derive(Clone, Debug, Default)]
@@ -16,8 +20,16 @@ pub(crate) struct KeyBook {
     /// The value that the newest read returned, and when.
     newest: Vec<u64>,
     newest_done: u64,
+    newest_read: Option<Reading>,
     /// Tokens of the value that is being checked, sorted, with room kept for the next.
     sorted: Vec<u64>,
+}
+
+/// Who read, and who answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    pub(crate) asked: Asked,
+    pub(crate) answered: Answered,
 }
 
 /// A value that was read.
@@ -26,6 +38,8 @@ pub(crate) struct Value<'a> {
     pub(crate) tokens: &'a [u64],
     /// When the read began.
     pub(crate) invoked: u64,
+    pub(crate) reading: Reading,
+    pub(crate) naming: &'a dyn Naming,
     /// Whether it is what a server holds in the end.
     pub(crate) is_final: bool,
 }
@@ -36,14 +50,20 @@ impl Value<'_> {
         book.sorted.clear();
         book.sorted.extend_from_slice(self.tokens);
         book.sorted.sort_unstable();
-        let repeated = book.sorted.windows(2).any(|pair| pair[0] == pair[1]);
-        if repeated && history.once == Once::Claimed && book.shared_tokens.is_empty() {
-            history.broken(APPLIED_ONCE, || format!("{self} holds a write more than once"))?;
+        let repeated = book.sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+        if let Some(token) = repeated
+            && history.once == Once::Claimed
+            && book.shared_tokens.is_empty()
+        {
+            self.broken(history, APPLIED_ONCE, || {
+                let times = self.tokens.iter().filter(|&&other| other == token).count();
+                format!("it holds {times} times {}", self.wrote(history, token))
+            })?;
         }
         // Where a write may take effect again later, one that replaces the value leaves no order behind it.
         let ordered = history.once == Once::Claimed || self.replacement(history).is_none();
         if ordered && book.shared_tokens.is_empty() {
-            if !repeated {
+            if repeated.is_none() {
                 self.check_order(history)?;
             }
             self.check_monotonic(history, book)?;
@@ -65,37 +85,39 @@ impl Value<'_> {
     /// Nothing was invented: each part was written to this key, and only the first may have replaced what was there.
     fn check_phantoms(&self, history: &History) -> Result<(), Violation> {
         for (place, &token) in self.tokens.iter().enumerate() {
+            let wrote = || self.wrote(history, token);
             let message = match self.write(history, token) {
-                None => format!("{self} holds {token} at place {place}, which nobody wrote"),
-                Some((op, write)) if write.key != self.key => {
-                    format!("{self} holds what {op} wrote to another key")
+                None => format!("at place {} it holds something that nobody wrote", place + 1),
+                Some((_, write)) if write.key != self.key => {
+                    format!("it holds {} under another key, {}", wrote(), self.naming.key(write.key))
                 }
-                Some((op, write)) if write.state == State::Refused => {
-                    format!("{self} holds what {op} wrote, and that was refused")
+                Some((_, write)) if write.state == State::Refused => {
+                    format!("it holds {} and was refused", wrote())
                 }
-                Some((op, write)) if place > 0 && write.ask != Ask::Append => {
-                    format!(
-                        "{self} holds something before what {op} wrote, and that replaced the whole value"
-                    )
+                Some((_, write)) if place > 0 && write.ask != Ask::Append => {
+                    format!("it holds something before {} in place of everything", wrote())
                 }
                 Some(_) => continue,
             };
-            history.broken(NO_PHANTOM, || message)?;
+            self.broken(history, NO_PHANTOM, || message)?;
         }
         Ok(())
     }
 
     /// No write stands before one that was acknowledged before it began.
     fn check_order(&self, history: &History) -> Result<(), Violation> {
-        let mut latest = 0;
+        let (mut latest, mut before) = (0, 0);
         for &token in self.tokens {
-            let Some((op, write)) = self.write(history, token) else { continue };
+            let Some((_, write)) = self.write(history, token) else { continue };
             if write.done < latest {
-                return history.broken(WRITES_IN_ORDER, || {
-                    format!("{self} holds what {op} wrote behind a write that began only after {op} was done")
+                return self.broken(history, WRITES_IN_ORDER, || {
+                    let (early, late) = (self.wrote(history, token), self.wrote(history, before));
+                    format!("{early} stands behind {late}, who began later")
                 });
             }
-            latest = latest.max(write.invoked);
+            if write.invoked > latest {
+                (latest, before) = (write.invoked, token);
+            }
         }
         Ok(())
     }
@@ -113,9 +135,8 @@ impl Value<'_> {
             let there = replaced || book.sorted.binary_search(&write.token).is_ok();
             if !there && !book.shared_tokens.contains(&write.token) {
                 let rule = if self.is_final { FINAL_DURABILITY } else { ACKNOWLEDGED_KEPT };
-                return history.broken(rule, || {
-                    format!("{self} does not hold what {op} wrote, and {op} was acknowledged")
-                });
+                return self
+                    .broken(history, rule, || format!("it lacks {}", self.wrote(history, write.token)));
             }
         }
         Ok(())
@@ -128,8 +149,11 @@ impl Value<'_> {
             let replaced = self.tokens.first() != book.newest.first()
                 && self.replacement(history).is_some_and(|by| by.done > book.newest_invoked(history));
             if !replaced {
-                return history.broken(READS_MONOTONIC, || {
-                    format!("{self} is older than what a read returned that was done before this one began")
+                return self.broken(history, READS_MONOTONIC, || {
+                    let newer = book.newest_read.map_or(String::new(), |Reading { asked, answered }| {
+                        format!(", which {} was told by {answered} at {}", asked.node, moment(answered.at))
+                    });
+                    format!("it is older than {}{newer}", self.listed(&book.newest))
                 });
             }
         }
@@ -137,8 +161,66 @@ impl Value<'_> {
             book.newest.clear();
             book.newest.extend_from_slice(self.tokens);
             book.newest_done = history.now;
+            book.newest_read = Some(self.reading);
         }
         Ok(())
+    }
+
+    fn broken(
+        &self,
+        history: &History,
+        rule: ClientRule,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), Violation> {
+        let Reading { asked: Asked { node, at }, answered } = self.reading;
+        history.broken(rule, node, || {
+            format!(
+                "{node} reads {} from {} to {}{}, is told {} by {answered}, and {}",
+                self.naming.key(self.key),
+                moment(at),
+                moment(answered.at),
+                if self.is_final { ", when everything is over" } else { "" },
+                self.listed(self.tokens),
+                what()
+            )
+        })
+    }
+
+    /// Whose write a token is, and when it was: `x, which c1 put (op3, from 1ms to 2ms, acknowledged by n1)`.
+    fn wrote(&self, history: &History, token: u64) -> String {
+        let Some((op, write)) = self.write(history, token) else { return "nobody wrote".to_owned() };
+        let verb = match write.ask {
+            Ask::Append => "appended",
+            Ask::Put | Ask::Swap | Ask::Read => "put",
+        };
+        let value = self.naming.value(token);
+        let Asked { node, at } = write.asked;
+        let at = moment(at);
+        match write.answered.filter(|_| write.state == State::Done) {
+            Some(answered) => {
+                let ended = moment(answered.at);
+                format!(
+                    "{value}, which {node} {verb} ({op}, from {at} to {ended}, acknowledged by {answered})"
+                )
+            }
+            None => format!("{value}, which {node} {verb} ({op}, from {at} on, not acknowledged)"),
+        }
+    }
+
+    /// Writes, as somebody reads them.
+    fn listed(&self, tokens: &[u64]) -> String {
+        let names = |tokens: &[u64]| {
+            tokens.iter().map(|&token| self.naming.value(token)).collect::<Vec<_>>().join(",")
+        };
+        match tokens {
+            [] => "no value".to_owned(),
+            few if few.len() <= LISTED_MAX => names(few),
+            many => {
+                let half = LISTED_MAX / 2;
+                let (start, end) = (&many[..half], &many[many.len() - half..]);
+                format!("{},...,{} ({} writes)", names(start), names(end), many.len())
+            }
+        }
     }
 }
 
@@ -147,12 +229,5 @@ impl KeyBook {
     fn newest_invoked(&self, history: &History) -> u64 {
         let begun = |token| history.writes.get(token).map_or(0, |&op| history.operation(op).invoked);
         self.newest.iter().map(begun).max().unwrap_or(0)
-    }
-}
-
-impl std::fmt::Display for Value<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let what = if self.is_final { "the final value" } else { "a value read" };
-        write!(f, "{what} of {} writes", self.tokens.len())
     }
 }

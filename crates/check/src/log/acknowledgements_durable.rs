@@ -15,13 +15,15 @@ impl SpeechRule for AcknowledgementsDurable {
 
     #[inline]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
-        let Spoken::AppendResponse { term, index } = said else { return Ok(()) };
+        let Spoken::AppendResponse { to, term, index } = said else { return Ok(()) };
         let (node, durable) = (speaker.node, speaker.durable_index);
         // A response of an older term may speak of entries that were durable and have been cut off since.
         if index <= durable || term != speaker.term || speaker.forgiven {
             return Ok(());
         }
-        let message = format!("{node} acknowledges entry {index}, and its log is on disk up to {durable}");
+        let message = format!(
+            "{node} acknowledges entry {index} to {to} in term {term}, and its log is on disk up to {durable}"
+        );
         Self::broken(speaker, None, message)
     }
 }
@@ -29,11 +31,11 @@ impl SpeechRule for AcknowledgementsDurable {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::log::testing::{Going, N1, Run, broken};
+    use crate::log::testing::{Going, N1, N2, Run, broken};
     use whitewater_sim::Role;
 
     pub(in crate::log) fn violating(run: &mut Run) -> Going {
-        run.say(N1, Spoken::AppendResponse { term: 1, index: 2 }, |n| {
+        run.say(N1, Spoken::AppendResponse { to: N2, term: 1, index: 2 }, |n| {
             n.enter(1, Role::Follower);
             n.append(&[1, 1]);
             n.durable_index = 1;
@@ -49,11 +51,11 @@ pub(super) mod tests {
     fn an_acknowledgement_of_an_older_term_may_name_what_was_cut_off_since() {
         assert_eq!(
             broken(|run| {
-                run.say(N1, Spoken::AppendResponse { term: 1, index: 2 }, |n| {
+                run.say(N1, Spoken::AppendResponse { to: N2, term: 1, index: 2 }, |n| {
                     n.enter(1, Role::Follower);
                     n.append(&[1, 1]);
                 })?;
-                run.say(N1, Spoken::AppendResponse { term: 1, index: 2 }, |n| {
+                run.say(N1, Spoken::AppendResponse { to: N2, term: 1, index: 2 }, |n| {
                     n.enter(2, Role::Follower);
                     n.cut(1);
                 })

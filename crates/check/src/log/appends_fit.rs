@@ -18,7 +18,7 @@ impl SpeechRule for AppendsFit {
 
     #[inline]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
-        let Spoken::Append { term, index, log_term, commit } = said else { return Ok(()) };
+        let Spoken::Append { to, term, index, log_term, commit, .. } = said else { return Ok(()) };
         // What was said in an earlier term may leave late, and the log may be another one since.
         if !speaker.leads || term != speaker.term {
             return Ok(());
@@ -30,13 +30,13 @@ impl SpeechRule for AppendsFit {
                 None => "is not there".to_owned(),
             };
             let message = format!(
-                "{node} leads term {term} and appends behind entry {index} of term {log_term}, which in its own log {known}"
+                "{node} leads term {term} and sends {to} an append behind entry {index} of term {log_term}, which in its own log {known}"
             );
             return Self::broken(speaker, None, message);
         }
         if commit > speaker.commit {
             let message = format!(
-                "{node} leads term {term} and tells of a commit up to {commit}, and has committed up to {}",
+                "{node} leads term {term} and tells {to} of a commit up to {commit}, and has committed up to {}",
                 speaker.commit
             );
             return Self::broken(speaker, None, message);
@@ -48,7 +48,7 @@ impl SpeechRule for AppendsFit {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::log::testing::{Going, N1, Run, broken};
+    use crate::log::testing::{Going, N1, N2, Run, broken};
     use whitewater_sim::Role;
 
     fn appends(run: &mut Run, index: u64, log_term: u64, commit: u64) -> Going {
@@ -56,7 +56,7 @@ pub(super) mod tests {
             n.enter(2, Role::Leader);
             n.append(&[1, 2]);
         })?;
-        run.say(N1, Spoken::Append { term: 2, index, log_term, commit }, |_| {})
+        run.say(N1, Spoken::Append { to: N2, term: 2, index, log_term, commit, entries: 0 }, |_| {})
     }
 
     pub(in crate::log) fn violating(run: &mut Run) -> Going {
@@ -79,10 +79,14 @@ pub(super) mod tests {
     #[test]
     fn what_a_leader_said_in_an_earlier_term_may_leave_late() {
         let late = broken(|run| {
-            run.say(N1, Spoken::Append { term: 1, index: 1, log_term: 1, commit: 9 }, |n| {
-                n.enter(2, Role::Leader);
-                n.append(&[2]);
-            })
+            run.say(
+                N1,
+                Spoken::Append { to: N2, term: 1, index: 1, log_term: 1, commit: 9, entries: 0 },
+                |n| {
+                    n.enter(2, Role::Leader);
+                    n.append(&[2]);
+                },
+            )
         });
         assert_eq!(late, None);
     }

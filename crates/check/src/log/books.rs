@@ -1,6 +1,6 @@
 //! What the rules know of the whole run: the shadow of every node and the committed prefix.
 
-use super::chronicle::{Ballots, Chronicle, Orders};
+use super::chronicle::{Ballots, Chronicle, Orders, Requests};
 use super::shadow::Shadow;
 use crate::chain::{ChainLog, Linked};
 use crate::change::Shadows;
@@ -64,6 +64,7 @@ pub(crate) struct Books {
     pub(crate) chronicle: Chronicle,
     pub(crate) ballots: Ballots,
     pub(crate) orders: Orders,
+    pub(crate) requests: Requests,
 }
 
 impl Books {
@@ -75,6 +76,7 @@ impl Books {
             chronicle: Chronicle::default(),
             ballots: Ballots::default(),
             orders: Orders::default(),
+            requests: Requests::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What one event changed at a node with a log, for the rules that read logs.
 
 use crate::change::{Bits, Grant, Standing};
-use crate::log_view::{LogView, Refusal};
+use crate::log_view::{LogView, Refusal, Spoken};
 use crate::membership::Membership;
 use whitewater_sim::NodeId;
 
@@ -18,6 +18,8 @@ impl Bits {
     pub const MATCH: Bits = Bits(1 << 21);
     /// The node refused a message of a peer.
     pub const REFUSED: Bits = Bits(1 << 22);
+    /// The node sent an answer that nobody asked for.
+    pub const UNASKED: Bits = Bits(1 << 24);
     /// The membership, or the node has started and says what it is.
     pub const MEMBERSHIP: Bits = Bits(1 << 23);
 }
@@ -95,8 +97,12 @@ pub(crate) struct LogChange<'a> {
     pub(crate) changes: &'a [u64],
     /// The last refusal, if one is new.
     pub(crate) refusal: Option<Refusal>,
-    /// Peers of `matched` that would be sent again what they have, a bit each by position.
+    /// Peers that would be sent again what they have, a bit each by position.
     pub(crate) repeating: u16,
+    /// Peers of `matched` that are waited for to have a snapshot although entries would do, a bit each by position.
+    pub(crate) awaiting: u16,
+    /// A vote or an acknowledgement that was sent in this event to somebody who had not asked for it.
+    pub(crate) unasked: Option<Spoken>,
     /// See [`LogView::is_whole`]; asked only where a vote, a role or the log changed.
     pub(crate) is_whole: bool,
 }

@@ -1,8 +1,8 @@
-//! Chronicle, ballots and orders: which membership holds from which entry on, who voted for whom, who was to take over.
+//! What the log led to and servers asked for: memberships, votes, orders to take over, terms stood for and led.
 
 use crate::change::Grant;
 use crate::membership::Membership;
-use whitewater_sim::NodeId;
+use whitewater_sim::{NodeId, SERVERS_MAX};
 
 /// The memberships that the log leads to, as the first server to apply each change had them.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +61,51 @@ impl Orders {
     }
 }
 
+/// Terms in which somebody asked for votes, or had others follow.
+#[derive(Clone, Debug)]
+pub(crate) struct Requests {
+    /// By position, terms in which a node stood for election or led, as they came.
+    stood: Vec<Vec<u64>>,
+    /// By position, terms in which a node led.
+    led: Vec<Vec<u64>>,
+}
+
+impl Default for Requests {
+    fn default() -> Requests {
+        Requests { stood: vec![Vec::new(); SERVERS_MAX], led: vec![Vec::new(); SERVERS_MAX] }
+    }
+}
+
+impl Requests {
+    /// A node stands for election.
+    pub(crate) fn stands(&mut self, node: NodeId, term: u64) {
+        note_term(&mut self.stood[node.position()], term);
+    }
+
+    /// A node leads.
+    pub(crate) fn leads(&mut self, node: NodeId, term: u64) {
+        self.stands(node, term);
+        note_term(&mut self.led[node.position()], term);
+    }
+
+    /// Whether a node has stood for election in a term.
+    pub(crate) fn has_stood(&self, node: NodeId, term: u64) -> bool {
+        self.stood[node.position()].iter().rev().any(|&stood| stood == term)
+    }
+
+    /// Whether a node has led a term.
+    #[inline]
+    pub(crate) fn has_led(&self, node: NodeId, term: u64) -> bool {
+        self.led[node.position()].iter().rev().any(|&led| led == term)
+    }
+}
+
+fn note_term(terms: &mut Vec<u64>, term: u64) {
+    if terms.last() != Some(&term) {
+        terms.push(term);
+    }
+}
+
 /// Votes that were sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ballots {
@@ -103,6 +148,18 @@ mod tests {
         assert_eq!(chronicle.at(6), Some(membership(2)));
         assert_eq!(chronicle.at(7), None);
         assert_eq!(chronicle.last(), Some((4, membership(2))), "what is known already is not written again");
+    }
+
+    #[test]
+    fn who_has_led_has_stood_for_election_and_not_the_other_way_round() {
+        let node = NodeId::server(1);
+        let mut requests = Requests::default();
+        requests.stands(node, 3);
+        requests.leads(node, 5);
+        requests.stands(node, 6);
+        assert!([3, 5, 6].iter().all(|&term| requests.has_stood(node, term)) && !requests.has_stood(node, 4));
+        assert!(requests.has_led(node, 5) && !requests.has_led(node, 3) && !requests.has_led(node, 6));
+        assert!(!requests.has_stood(NodeId::server(0), 3));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod abstract_step;
 mod acknowledgements_durable;
+mod answers_asked;
 mod appends_fit;
 mod books;
 mod campaign_configured;
@@ -34,16 +35,18 @@ mod one_change_at_a_time;
 mod peer_refused;
 mod pre_vote_keeps_term;
 mod responses_durable;
+mod retries_carry;
 mod rule;
 mod rules;
 mod shadow;
 mod snapshot_committed;
+mod snapshot_ended;
 mod state_machine_safety;
 mod transfer_ordered;
 mod vote_kept;
 
 #[cfg(test)]
-mod blinding_tests;
+pub(crate) mod blinding_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -26,7 +26,7 @@ impl LogRule for NextBeyondMatch {
         let (leader, term) = (change.node, change.is.term);
         let peer = NodeId::server(change.repeating.trailing_zeros() as usize);
         let message = format!(
-            "{leader} leads term {term}, takes {peer} to have its log up to {} and does not go on behind that",
+            "{leader} leads term {term}, takes {peer} to have its log up to entry {} and does not go on behind that",
             books.node(leader).matches[peer.position()]
         );
         Self::broken(leader, Some(peer), message)
@@ -57,5 +57,18 @@ pub(super) mod tests {
     fn a_leader_that_would_send_what_its_peer_has_is_found() {
         assert_eq!(broken(violating), Some(NextBeyondMatch::NAME));
         assert_eq!(broken(|run| goes_on(run, 3)), None);
+    }
+
+    #[test]
+    fn a_leader_that_goes_back_behind_what_its_peer_has_is_found_though_its_match_stays() {
+        let goes_back = |next| {
+            move |run: &mut Run| {
+                goes_on(run, 3)?;
+                run.deliver(N1, N2, |n| n.nexts[1] = Some(next))
+            }
+        };
+        assert_eq!(broken(goes_back(1)), Some(NextBeyondMatch::NAME));
+        assert_eq!(broken(goes_back(0)), Some(NextBeyondMatch::NAME));
+        assert_eq!(broken(goes_back(4)), None);
     }
 }

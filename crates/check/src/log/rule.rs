@@ -44,6 +44,10 @@ pub(crate) struct Speaker {
     pub(crate) durable_index: u64,
     /// Where it asks for votes as if it was told to take over: whether it was.
     pub(crate) was_ordered: bool,
+    /// Who has refused an append in a message that this step answers to.
+    pub(crate) refused_by: Option<NodeId>,
+    /// The last entry before this step.
+    pub(crate) last_before: u64,
     /// Whether nothing is claimed about what is durable.
     pub(crate) forgiven: bool,
 }

@@ -2,6 +2,7 @@
 
 use super::abstract_step::AbstractStep;
 use super::acknowledgements_durable::AcknowledgementsDurable;
+use super::answers_asked::AnswersAsked;
 use super::appends_fit::AppendsFit;
 use super::books::Books;
 use super::campaign_configured::CampaignConfigured;
@@ -32,9 +33,11 @@ use super::one_change_at_a_time::OneChangeAtATime;
 use super::peer_refused::PeerRefused;
 use super::pre_vote_keeps_term::PreVoteKeepsTerm;
 use super::responses_durable::ResponsesDurable;
+use super::retries_carry::RetriesCarry;
 use super::rule::{LogRule, Speaker, SpeechRule};
 use super::shadow::Shadow;
 use super::snapshot_committed::SnapshotCommitted;
+use super::snapshot_ended::SnapshotEnded;
 use super::state_machine_safety::StateMachineSafety;
 use super::transfer_ordered::TransferOrdered;
 use super::vote_kept::VoteKept;
@@ -97,6 +100,7 @@ speech_rules! {
     AcknowledgementsDurable,
     MessageTerms,
     AppendsFit,
+    RetriesCarry,
     SnapshotCommitted,
     TransferOrdered,
 }
@@ -152,6 +156,7 @@ log_rules! {
     match_truth: MatchTruth,
     matches_grow: MatchesGrow,
     next_beyond_match: NextBeyondMatch,
+    snapshot_ended: SnapshotEnded,
     membership_agreed: MembershipAgreed,
     membership_steps: MembershipSteps,
     one_change_at_a_time: OneChangeAtATime,
@@ -160,6 +165,7 @@ log_rules! {
     elected_by_quorum: ElectedByQuorum,
     committed_on_quorum: CommittedOnQuorum,
     peer_refused: PeerRefused,
+    answers_asked: AnswersAsked,
     abstract_step: AbstractStep,
 }
 
@@ -285,6 +291,8 @@ impl RaftRules {
         let mut speaker = Speaker {
             node,
             was_ordered: false,
+            refused_by: if let Stimulus::Refused(peer) = stimulus { Some(peer) } else { None },
+            last_before: shadow.standing.last_index,
             term: standing.term,
             leads: standing.role == Role::Leader,
             commit: after.commit,
@@ -296,14 +304,38 @@ impl RaftRules {
         };
         self.grants.clear();
         self.broken.clear();
+        let mut unasked = None;
         for said in spoken {
             match said {
-                Spoken::Grant { to, term } => self.grants.push(Grant { term, candidate: to }),
-                Spoken::Order { to, term } => self.books.orders.remember(term, to),
-                Spoken::Campaign { term, takes_over: true } => {
-                    speaker.was_ordered = self.books.orders.has(term.saturating_sub(1), node);
+                Spoken::Grant { to, term } => {
+                    self.grants.push(Grant { term, candidate: to });
+                    if !self.books.requests.has_stood(to, term) {
+                        unasked = Some(said);
+                    }
                 }
-                Spoken::Append { index, .. } => speaker.named_term = view.term_at(index),
+                // Whoever led an older term is told of the newer one by an acknowledgement of nothing.
+                Spoken::AppendResponse { to, term, index }
+                    if index > 0 && !self.books.requests.has_led(to, term) =>
+                {
+                    unasked = Some(said);
+                }
+                Spoken::Order { to, term } => self.books.orders.remember(term, to),
+                Spoken::Campaign { term, takes_over } => {
+                    // Many ticks at once may be several elections, of which only the last one shows.
+                    self.books.requests.stands(node, term);
+                    speaker.was_ordered = takes_over && self.books.orders.has(term.saturating_sub(1), node);
+                }
+                Spoken::Append { index, term, .. } => {
+                    speaker.named_term = view.term_at(index);
+                    if !speaker.leads || term != standing.term {
+                        self.books.requests.leads(node, term);
+                    }
+                }
+                Spoken::Snapshot { term, .. } | Spoken::Other { term, is_pre_vote: false }
+                    if term != standing.term =>
+                {
+                    self.books.requests.leads(node, term);
+                }
                 _ => {}
             }
             hear(self.blind, said, &speaker, &mut self.broken);
@@ -312,16 +344,21 @@ impl RaftRules {
             self.books.ballots.remember(node, &self.grants);
         }
         let was = self.books.elections.of(node);
-        let matched = follow_matches(shadow, self.servers, node, stimulus, view, (was, standing));
+        let followed = follow_matches(shadow, self.servers, node, stimulus, view, (was, standing));
         let same = standing == was && after == shadow.standing;
-        if !same || matched != 0 || !self.grants.is_empty() || stimulus == Stimulus::Booted {
+        if !same
+            || followed.matched | followed.repeating != 0
+            || unasked.is_some()
+            || !self.grants.is_empty()
+            || stimulus == Stimulus::Booted
+        {
             self.observe_changed(
                 node,
                 stimulus == Stimulus::Booted,
                 view,
                 (&was, &standing),
                 &after,
-                matched,
+                (followed, unasked),
             );
         }
         self.first_broken()
@@ -339,9 +376,9 @@ impl RaftRules {
         view: &V,
         (was, is): (&Standing, &Standing),
         after: &LogStanding,
-        matched: u16,
+        (Followed { matched, repeating, awaiting }, unasked): (Followed, Option<Spoken>),
     ) {
-        let mut bits = Bits::MATCH.when(matched != 0);
+        let mut bits = Bits::MATCH.when(matched | repeating != 0) | Bits::UNASKED.when(unasked.is_some());
         if was != is || booted || !self.grants.is_empty() {
             bits = bits | self.observe_election(node, booted, is);
         }
@@ -367,11 +404,6 @@ impl RaftRules {
             | Bits::LOG_TRUNCATED.when(before.last_index > kept)
             | Bits::MEMBERSHIP.when(!memberships.is_empty())
             | Bits::REFUSED.when(refused);
-        let repeats = |peer: &usize| {
-            matched & 1 << peer != 0
-                && view.next_index(NodeId::server(*peer)).is_some_and(|next| next <= shadow.matches[*peer])
-        };
-        let repeating = (0..self.servers).filter(repeats).fold(0, |set, peer| set | 1 << peer);
         let asks = Bits::VOTE | Bits::ROLE | Bits::LOG_APPENDED | Bits::LOG_TRUNCATED;
         let is_whole = !bits.meets(asks) || view.is_whole();
         let refusal = if refused { view.last_refusal() } else { None };
@@ -379,7 +411,7 @@ impl RaftRules {
         #[rustfmt::skip]
         let change = LogChange {
             node, bits, was, is, grants, before, after, kept, matched, committed_known, membership, memberships,
-            changes, refusal, is_whole, repeating,
+            changes, refusal, is_whole, repeating, awaiting, unasked,
         };
         self.log.wake(self.blind, &change, &self.books, &mut self.broken);
         // Only now, so that nobody needs a copy of what was before.
@@ -398,6 +430,11 @@ impl RaftRules {
     /// The rules over elections alone. Says what changed.
     fn observe_election(&mut self, node: NodeId, booted: bool, is: &Standing) -> Bits {
         let change = self.books.elections.change(node, *is, booted, &self.grants);
+        match is.role {
+            Role::Candidate => self.books.requests.stands(node, is.term),
+            Role::Leader => self.books.requests.leads(node, is.term),
+            _ => {}
+        }
         for (place, rule) in self.election.each().into_iter().enumerate() {
             if self.blind & 1 << place == 0 {
                 note(rule.wake(&change), &mut self.broken);
@@ -432,6 +469,11 @@ impl RaftRules {
                     shadow.durable_before = shadow.durable_before.max(index);
                 }
                 Spoken::Order { to, term } => self.books.orders.remember(term, to),
+                Spoken::Campaign { term, .. } => self.books.requests.stands(node, term),
+                // Perhaps it has come to lead in this step, which nobody will see.
+                Spoken::Append { term, .. }
+                | Spoken::Snapshot { term, .. }
+                | Spoken::Other { term, is_pre_vote: false } => self.books.requests.leads(node, term),
                 _ => {}
             }
         }
@@ -494,7 +536,18 @@ impl RaftRules {
     }
 }
 
-/// Follows the match indexes of a leader; says which changed, a bit each by position.
+/// Peers of a leader, a bit each by position.
+#[derive(Clone, Copy, Default)]
+struct Followed {
+    /// Their match index changed.
+    matched: u16,
+    /// They would be sent again what they have.
+    repeating: u16,
+    /// They are waited for to have a snapshot although entries would do.
+    awaiting: u16,
+}
+
+/// Follows what a leader takes its peers to have.
 #[inline]
 fn follow_matches<V: RaftView + ?Sized>(
     shadow: &mut Shadow,
@@ -503,24 +556,41 @@ fn follow_matches<V: RaftView + ?Sized>(
     stimulus: Stimulus,
     view: &V,
     (was, is): (Standing, Standing),
-) -> u16 {
+) -> Followed {
+    let mut followed = Followed::default();
     if is.role != Role::Leader {
-        return 0;
+        return followed;
     }
     if was.role != Role::Leader || was.term != is.term {
-        shadow.matches = [0; SERVERS_MAX];
+        (shadow.matches, shadow.awaited) = ([0; SERVERS_MAX], [None; SERVERS_MAX]);
     }
     let mut follow = |peer: NodeId| {
+        let (at, bit) = (peer.position(), 1 << peer.position());
         let index = view.match_index(peer).unwrap_or(0);
-        let changed = std::mem::replace(&mut shadow.matches[peer.position()], index) != index;
-        u16::from(changed) << peer.position()
+        let before = std::mem::replace(&mut shadow.matches[at], index);
+        if view.next_index(peer).is_some_and(|next| next <= index) {
+            followed.repeating |= bit;
+        }
+        let awaited = view.snapshot_awaited(peer);
+        let same = std::mem::replace(&mut shadow.awaited[at], awaited) == awaited;
+        if before != index {
+            followed.matched |= bit;
+            // Another one may have been asked for.
+            if same && awaited.is_some() && before < index && index + 1 >= view.first_index() {
+                followed.awaiting |= bit;
+            }
+        }
     };
     match stimulus {
         // A match index is learnt from its peer.
-        Stimulus::Delivered(peer) if peer.is_server() && peer != node => follow(peer),
-        Stimulus::Delivered(_) => 0,
+        Stimulus::Delivered(peer) | Stimulus::Refused(peer) => {
+            if peer.is_server() && peer != node {
+                follow(peer);
+            }
+        }
         Stimulus::Booted | Stimulus::Other => {
-            (0..servers).map(NodeId::server).filter(|&p| p != node).map(follow).fold(0, |a, b| a | b)
+            (0..servers).map(NodeId::server).filter(|&p| p != node).for_each(follow);
         }
     }
+    followed
 }

@@ -16,6 +16,8 @@ pub(crate) struct Shadow {
     pub(crate) removed: Option<Linked>,
     /// Match indexes of a leader by position of the peer.
     pub(crate) matches: [u64; SERVERS_MAX],
+    /// Snapshots that a leader waits for its peers to have, by position of the peer.
+    pub(crate) awaited: [Option<u64>; SERVERS_MAX],
     pub(crate) is_up: bool,
     /// The membership as the node last saw it; nobody votes in it if memberships never change.
     pub(crate) membership: Membership,
@@ -39,6 +41,7 @@ impl Default for Shadow {
             log: ChainLog::new(),
             removed: None,
             matches: [0; SERVERS_MAX],
+            awaited: [None; SERVERS_MAX],
             is_up: false,
             membership: Membership::default(),
             memberships_seen: 0,

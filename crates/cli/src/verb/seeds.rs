@@ -120,5 +120,5 @@ fn verify(file: &Path, saved: &Saved, systems: Systems, screen: &Screen) -> anyh
     if let Some(parting) = &again.parting {
         screen.print(&format!("  {parting}"));
     }
-    Ok(Exit::Stale)
+    Ok(if again.fate == Fate::Undecided { Exit::Unknown } else { Exit::Stale })
 }

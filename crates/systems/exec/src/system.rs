@@ -3,12 +3,12 @@
 use crate::guest::RULES;
 use crate::manners::{Manners, ask};
 use crate::node::ExecNode;
-use whitewater_check::ClientRules;
+use whitewater_check::{ClientRules, LINEARIZABLE};
 use whitewater_sim::{
-    Cluster, Draw, Effect, Figures, Monitor, NodeId, OptionSpec, Options, Outcome, Progress, Role, Script,
-    Seen, System, Target, Time, Timing, Violation, What, World,
+    Cluster, Draw, Figures, Monitor, NodeId, OptionSpec, Options, Outcome, Progress, Role, Script, Seen,
+    System, Target, Time, Timing, Violation, World,
 };
-use whitewater_store::Clients;
+use whitewater_store::{Clients, follow_clients};
 
 /// What stands before the command in the name of such a system.
 pub const PREFIX: &str = "exec:";
@@ -52,6 +52,7 @@ impl System for Exec {
         let mut rules = RULES.to_vec();
         rules.push(ONE_LEADER);
         rules.extend(ClientRules::rules());
+        rules.push(LINEARIZABLE);
         rules
     }
 
@@ -117,14 +118,7 @@ fn broken((rule, claim): (&'static str, &'static str), message: String, node: No
 
 impl Monitor<ExecNode> for Watch {
     fn observe(&mut self, seen: &Seen<'_, ExecNode>, cluster: &Cluster<ExecNode>) -> Result<(), Violation> {
-        if let What::Commanded { op, command } = seen.what {
-            self.clients.asked(op, command);
-        }
-        for effect in seen.effects {
-            if let Effect::Reply { op, reply } = effect {
-                self.clients.told(*op, reply)?;
-            }
-        }
+        follow_clients(&mut self.clients, seen, true, None)?;
         let Some(node) = cluster.view(seen.node).filter(|_| !seen.died) else { return Ok(()) };
         if let Some(trouble) = node.trouble() {
             return Err(broken(
@@ -148,7 +142,16 @@ impl Monitor<ExecNode> for Watch {
         Progress::Done
     }
 
+    fn end(&mut self) -> Result<(), Violation> {
+        self.clients.check()
+    }
+
+    fn history(&self) -> Option<String> {
+        Some(self.clients.to_lines())
+    }
+
     fn figures(&self) -> Figures {
-        Figures { acknowledged_writes: self.clients.acknowledged(), ..Figures::default() }
+        let (acknowledged_writes, undecided) = (self.clients.acknowledged(), self.clients.undecided());
+        Figures { acknowledged_writes, undecided, ..Figures::default() }
     }
 }

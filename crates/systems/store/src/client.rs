@@ -64,6 +64,8 @@ pub struct Client {
     turn: NodeId,
     /// The life every server is in, as far as known.
     lives: Vec<u32>,
+    /// Up to where the server that answered last had applied its log when it did.
+    place: u64,
 }
 
 impl Client {
@@ -83,7 +85,19 @@ impl Client {
             believed: first,
             turn: first,
             lives: vec![0; boot.servers],
+            place: 0,
         }
+    }
+
+    /// Up to where the server that answered last had applied its log when it did.
+    pub(crate) fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// The operation that it is carrying out.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<OpId> {
+        self.current.as_ref().map(|current| current.op)
     }
 
     /// Requests that are under way or wait for their turn.
@@ -101,7 +115,8 @@ impl Client {
             }
             Input::Command { op, .. } => fx.reply(op, Reply::Declined),
             Input::Timeout(_) => self.time_is_up(fx),
-            Input::Deliver { message: StoreMessage::Response { attempt, outcome }, .. } => {
+            Input::Deliver { message: StoreMessage::Response { attempt, outcome, index }, .. } => {
+                self.place = index;
                 self.answered(attempt, outcome, fx);
             }
             Input::Deliver { from, message: StoreMessage::Broken { life, now } } => {

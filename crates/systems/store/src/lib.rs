@@ -34,7 +34,7 @@ pub use dead::Dead;
 pub use log::Log;
 pub use membership::{Part, Step};
 pub use message::{Outcome, StoreMessage};
-pub use monitor::{Clients, StoreMonitor};
+pub use monitor::{Clients, StoreMonitor, follow_clients};
 pub use node::StoreNode;
 pub use options::Settings;
 pub use outline::{Claim, EntryOutline, Outline, Outlined};

@@ -27,6 +27,8 @@ pub enum StoreMessage<M> {
         attempt: u64,
         /// The answer.
         outcome: Outcome,
+        /// Up to which entry the server has applied its log.
+        index: u64,
     },
     /// A snapshot has come.
     Arrived {
@@ -113,9 +115,10 @@ impl<M: Outlined> Digest for StoreMessage<M> {
                 digester.word(*attempt);
                 digester.word(word_of(body));
             }
-            StoreMessage::Response { attempt, outcome } => {
+            StoreMessage::Response { attempt, outcome, index } => {
                 digester.word(*attempt);
                 outcome.digest(digester);
+                digester.word(*index);
             }
             StoreMessage::Arrived { index } => digester.word(*index),
             StoreMessage::Broken { life, now } => digester.word(u64::from(*life) << 32 | u64::from(*now)),
@@ -139,7 +142,7 @@ impl<M: Outlined> fmt::Display for StoreMessage<M> {
         match self {
             StoreMessage::Core(message) => outline::fmt(message, f),
             StoreMessage::Request { attempt, body, .. } => write!(f, "Request #{attempt} {}", Content(body)),
-            StoreMessage::Response { attempt, outcome } => write!(f, "Response #{attempt} {outcome}"),
+            StoreMessage::Response { attempt, outcome, .. } => write!(f, "Response #{attempt} {outcome}"),
             StoreMessage::Arrived { index } => write!(f, "Arrived Snapshot:{index}"),
             StoreMessage::Broken { .. } => f.write_str("Broken"),
         }

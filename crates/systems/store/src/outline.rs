@@ -92,7 +92,7 @@ impl Outline<'_> {
         match self.claim {
             Claim::Vote => Spoken::Grant { to, term },
             Claim::Refusal => Spoken::Refusal { term },
-            Claim::Appended => Spoken::AppendResponse { term, index: self.place.1 },
+            Claim::Appended => Spoken::AppendResponse { to, term, index: self.place.1 },
             Claim::PreVote => Spoken::Other { term, is_pre_vote: true },
             Claim::Nothing => Spoken::Other { term, is_pre_vote: false },
         }
@@ -213,7 +213,7 @@ mod tests {
         let to = NodeId::server(1);
         let said = |claim| Outline { term: 3, claim, place: (2, 7), ..Outline::default() }.spoken(to);
         assert_eq!(said(Claim::Vote), Spoken::Grant { to, term: 3 });
-        assert_eq!(said(Claim::Appended), Spoken::AppendResponse { term: 3, index: 7 });
+        assert_eq!(said(Claim::Appended), Spoken::AppendResponse { to, term: 3, index: 7 });
         assert_eq!(said(Claim::Refusal), Spoken::Refusal { term: 3 });
         assert_eq!(said(Claim::PreVote), Spoken::Other { term: 3, is_pre_vote: true });
         assert_eq!(said(Claim::Nothing), Spoken::Other { term: 3, is_pre_vote: false });

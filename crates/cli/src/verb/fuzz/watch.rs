@@ -291,6 +291,7 @@ fn summary_text(summary: &Summary, wall: Duration, interrupted: bool) -> String 
         wall.as_secs_f64(),
         per_second(summary.runs, wall),
         match summary.failing_runs {
+            0 if summary.undecided > 0 => format!("nothing found, {} undecided", summary.undecided),
             0 => "nothing found".to_owned(),
             runs => format!("{runs} failed ({share:.1} %)"),
         }
@@ -306,5 +307,11 @@ fn summary_text(summary: &Summary, wall: Duration, interrupted: bool) -> String 
     lines.extend(coverage_lines(summary));
     lines.push(format!("  repeated  {} runs", summary.repeated));
     lines.push(format!("  progress  excused in {} runs, not owed in {}", summary.excused, not_owed(summary)));
+    if summary.undecided > 0 {
+        lines.push(format!(
+            "  undecided {} runs: whether they are linearizable is not known",
+            summary.undecided
+        ));
+    }
     lines.join("\n")
 }

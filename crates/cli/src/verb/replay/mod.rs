@@ -185,6 +185,7 @@ fn exit_of_fate(fate: &Fate) -> Exit {
     match fate {
         Fate::Same | Fate::Another(_) => Exit::Found,
         Fate::Gone => Exit::Stale,
+        Fate::Undecided => Exit::Unknown,
     }
 }
 
@@ -197,6 +198,6 @@ fn bisect(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Ex
     Ok(match again.fate {
         Fate::Gone => Exit::Clean,
         Fate::Same => Exit::Found,
-        Fate::Another(_) => Exit::Untold,
+        Fate::Another(_) | Fate::Undecided => Exit::Untold,
     })
 }

@@ -1,7 +1,10 @@
 //! The rules over a run: safety after every step, clients, and what is owed when faults are over.
 
+#[cfg(test)]
+mod beside_tests;
+mod bounds;
 mod clients;
-mod record;
+mod leases;
 mod settling;
 
 use crate::client::Client;
@@ -9,10 +12,14 @@ use crate::message::{KvMessage, Outcome, Session, server};
 use crate::node::KvNode;
 use crate::options::Settings;
 use crate::server::Server;
-use clients::Clients;
-use record::{LINEARIZABLE, Record};
+use bounds::Bounds;
+use clients::{Clients, deed, ended};
+use leases::Leases;
 use settling::Settling;
-use whitewater_check::{Because, ClientRules, PROGRESS_RULES, RaftRules, Spoken, Stimulus};
+use whitewater_check::{
+    Answered, Asked, Because, BoundRules, ClientRules, LINEARIZABLE, LeaseRules, PROGRESS_RULES, RaftRules,
+    Spoken, Stimulus,
+};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
     Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, Ratio, SERVERS_MAX, Script, Seen,
@@ -48,8 +55,9 @@ impl Counted {
 /// Watches a run.
 pub struct KvMonitor {
     rules: RaftRules,
+    leases: Leases,
+    bounds: Bounds,
     clients: Clients,
-    record: Record,
     settling: Settling,
     figures: Figures,
     /// The session of every server: another one means that its process was started again.
@@ -63,6 +71,8 @@ pub struct KvMonitor {
     excuses: bool,
     /// What is let pass, whatever it says.
     counted: Counted,
+    /// The one rule over leases or bounds that is switched off.
+    unheeded: Option<&'static str>,
     /// Nobody looks inside of servers: nothing is to be checked, or a rule that does not count was broken.
     is_blind: bool,
 }
@@ -82,15 +92,17 @@ impl KvMonitor {
         let reads_may_be_old = settings.lease && settings.lease_excuses && disturbs_leases(script);
         KvMonitor {
             rules: RaftRules::new(script.servers),
+            leases: Leases::new(script),
+            bounds: Bounds::default(),
             answered: 0,
             waived: false,
             clients: Clients::new(reads_may_be_old),
-            record: Record::new(reads_may_be_old),
             settling: Settling::new(script, settings),
             figures: Figures::default(),
             lives: [0; SERVERS_MAX],
             excuses: settings.disk_excuses,
             counted: if settings.clients_only { Counted::Clients } else { Counted::All },
+            unheeded: None,
             is_blind: false,
         }
     }
@@ -106,13 +118,19 @@ impl KvMonitor {
                 (self.waived, self.is_blind) = (true, true);
                 Ok(())
             }
-            Watch::AllBut(rule) => self.rules.blind(rule).or_else(|_| self.clients.rules.blind(rule)),
+            Watch::AllBut(rule) => {
+                self.unheeded = beside().find(|(name, _)| *name == rule).map(|(name, _)| name);
+                if self.unheeded.is_some() {
+                    return Ok(());
+                }
+                self.rules.blind(rule).or_else(|_| self.clients.rules_mut().blind(rule))
+            }
             Watch::Only(rule) => {
                 let rules = KvMonitor::rules();
                 let known = rules.iter().find(|(name, _)| *name == rule);
                 let &(name, _) = known.ok_or_else(|| format!("there is no rule `{rule}`"))?;
                 self.rules.blind_all_but(name);
-                self.clients.rules.blind_all_but(name);
+                self.clients.rules_mut().blind_all_but(name);
                 self.counted = Counted::Only(name);
                 Ok(())
             }
@@ -122,6 +140,7 @@ impl KvMonitor {
     /// Name and claim of each rule.
     pub fn rules() -> Vec<(&'static str, &'static str)> {
         let mut rules = RaftRules::rules();
+        rules.extend(beside());
         rules.extend(ClientRules::rules());
         rules.push(LINEARIZABLE);
         rules.push(LOG_FOUND_WHOLE);
@@ -169,19 +188,24 @@ impl KvMonitor {
             return Ok(());
         }
         if let What::Commanded { op, command } = seen.what {
-            // A client may have others to do before.
-            let begins = seen.node.is_server().then_some(seen.time);
-            self.record.asked(seen.node, op, command, begins);
-            self.clients.asked(op, command);
+            if let Some((key, deed)) = deed(command) {
+                // A client may have others to do before.
+                let asked = Asked { node: seen.node, at: seen.time };
+                self.clients.asked(op, asked, key, deed, seen.node.is_server());
+            }
             self.settling.asked(op, command, &mut self.clients);
         }
         for effect in seen.effects {
             if let Effect::Reply { op, reply } = effect {
                 self.settling.told(*op, reply);
+                let Some(ended) = ended(reply) else { continue };
+                let by = match seen.what {
+                    What::Delivered { from, .. } => Some(from).filter(|from| from.is_server()),
+                    _ => None,
+                };
                 let client = cluster.view(seen.node).and_then(KvNode::client);
-                self.record.told(*op, reply, seen.time, client.map(Client::place));
-                let placed = |violation: Violation| Violation { node: Some(seen.node), ..violation };
-                self.clients.told(*op, reply).map_err(placed)?;
+                let answered = Answered { at: seen.time, by, index: client.map(Client::place) };
+                self.clients.told(*op, seen.node, &ended, answered)?;
             }
         }
         Ok(())
@@ -198,13 +222,15 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
             Spoken::Grant { to, term }
         }
         MessageKind::AppendResponse if !message.reject => {
-            Spoken::AppendResponse { term, index: message.index }
+            let to = server(message.to).expect("acknowledgements go to members");
+            Spoken::AppendResponse { to, term, index: message.index }
         }
         MessageKind::VoteResponse | MessageKind::AppendResponse => Spoken::Refusal { term },
         MessageKind::PreVoteResponse if message.reject => Spoken::Refusal { term },
         MessageKind::Append => {
+            let to = server(message.to).expect("leaders write to members");
             let (index, log_term, commit) = (message.index, message.log_term, message.commit);
-            Spoken::Append { term, index, log_term, commit }
+            Spoken::Append { to, term, index, log_term, commit, entries: message.entries.len() as u64 }
         }
         MessageKind::Snapshot => {
             Spoken::Snapshot { term, index: message.snapshot().map_or(0, |snapshot| snapshot.index) }
@@ -219,6 +245,12 @@ fn spoken(message: &whitewater_raft::Message) -> Spoken {
 }
 
 impl KvMonitor {
+    /// A server has begun another life, or its life is over.
+    fn forget_life(&mut self, node: NodeId) {
+        self.leases.rules.forget(node);
+        self.bounds.rules.forget(node);
+    }
+
     /// Whether only a rule counts that no progress can break.
     fn is_about_safety_alone(&self) -> bool {
         let mut late = PROGRESS_RULES.iter().chain([&settling::STARTED_AGAIN, &settling::REPAIRED]);
@@ -236,13 +268,14 @@ impl KvMonitor {
             self.follow_clients(seen, cluster)?;
             let client = cluster.view(seen.node).and_then(KvNode::client);
             if let Some(op) = client.and_then(Client::current) {
-                self.record.begun(op, seen.time);
+                self.clients.begun(op, seen.time);
             }
             return Ok(());
         }
         let stimulus = match seen.what {
             What::Crashed => {
                 self.rules.crashed(seen.node);
+                self.forget_life(seen.node);
                 return Ok(());
             }
             What::Booted => Stimulus::Booted,
@@ -255,6 +288,7 @@ impl KvMonitor {
             _ => None,
         });
         if seen.died {
+            self.forget_life(seen.node);
             self.note_promises(seen);
             // Its view says that things are durable which are not; only what it sent counts.
             return self.rules.died(seen.node, said);
@@ -272,18 +306,40 @@ impl KvMonitor {
             self.note_promises(seen);
             self.rules.died(seen.node, said)?;
             self.rules.crashed(seen.node);
+            self.forget_life(seen.node);
             return Ok(());
         }
-        let stimulus = if view.session() == lived { stimulus } else { Stimulus::Booted };
+        let stimulus = match view.taken() {
+            _ if view.session() != lived => Stimulus::Booted,
+            Some(taken) if taken.rejects && taken.kind == MessageKind::AppendResponse => {
+                Stimulus::Refused(taken.from)
+            }
+            _ => stimulus,
+        };
         if stimulus == Stimulus::Booted && self.is_excused(seen.node, cluster) {
             self.starts_on_false_disk(seen.node, view);
         }
         if stimulus == Stimulus::Booted {
             self.answered &= !(1 << seen.node.position());
+            self.forget_life(seen.node);
         }
+        let before = self.rules.standing(seen.node);
         self.rules.observe(seen.node, stimulus, view, said)?;
+        let after = self.rules.standing(seen.node);
+        let membership = self.rules.membership(seen.node).unwrap_or_default();
+        let others = self.leases.observe(seen, view, (before, after), membership);
+        let others = others.and_then(|()| self.bounds.observe(seen, view, (before, after), membership));
+        match others {
+            Err(violation) if self.unheeded != Some(violation.rule) => return Err(violation),
+            _ => {}
+        }
         if self.waived { Ok(()) } else { self.settling.observe(seen, stimulus, view, &self.rules) }
     }
+}
+
+/// The rules over servers beside those that any Raft is under.
+fn beside() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LeaseRules::rules().into_iter().chain(BoundRules::rules())
 }
 
 /// Whether a rule is about what clients see.
@@ -347,17 +403,17 @@ impl Monitor<KvNode> for KvMonitor {
         if self.waived || matches!(self.counted, Counted::Only(name) if name != rule) {
             return Ok(());
         }
-        self.record.check()?;
-        self.figures.excused += self.record.undecided();
+        self.clients.check()?;
+        self.figures.undecided += self.clients.undecided();
         Ok(())
     }
 
     fn history(&self) -> Option<String> {
-        Some(self.record.to_lines())
+        Some(self.clients.to_lines())
     }
 
     fn figures(&self) -> Figures {
-        Figures { acknowledged_writes: self.clients.rules.acknowledged(), ..self.figures }
+        Figures { acknowledged_writes: self.clients.acknowledged(), ..self.figures }
     }
 }
 
@@ -373,7 +429,7 @@ mod tests {
         };
         let (to, term) = (NodeId::server(0), 3);
         assert_eq!(said(MessageKind::VoteResponse, false), Spoken::Grant { to, term });
-        assert_eq!(said(MessageKind::AppendResponse, false), Spoken::AppendResponse { term, index: 7 });
+        assert_eq!(said(MessageKind::AppendResponse, false), Spoken::AppendResponse { to, term, index: 7 });
         for kind in [MessageKind::VoteResponse, MessageKind::AppendResponse, MessageKind::PreVoteResponse] {
             assert_eq!(said(kind, true), Spoken::Refusal { term }, "{kind:?}");
         }
@@ -382,7 +438,7 @@ mod tests {
         }
         assert_eq!(said(MessageKind::TimeoutNow, false), Spoken::Order { to, term });
         assert_eq!(said(MessageKind::Vote, false), Spoken::Campaign { term, takes_over: false });
-        let append = Spoken::Append { term, index: 7, log_term: 0, commit: 0 };
+        let append = Spoken::Append { to, term, index: 7, log_term: 0, commit: 0, entries: 0 };
         assert_eq!(said(MessageKind::Append, false), append);
         let heartbeat = Spoken::Other { term, is_pre_vote: false };
         assert_eq!(said(MessageKind::Heartbeat, false), heartbeat);

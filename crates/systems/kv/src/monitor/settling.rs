@@ -239,9 +239,7 @@ impl Settling {
     ) -> Result<(), Violation> {
         let Some(settlement) = &mut self.settlement else { return Ok(()) };
         let taken = view.taken();
-        let heard = taken.filter(|(kind, _)| {
-            matches!(kind, MessageKind::Append | MessageKind::Heartbeat | MessageKind::Snapshot)
-        });
+        let heard = taken.filter(|taken| taken.kind.is_from_leader());
         self.snapshots.clear();
         self.snapshots.extend(seen.effects.iter().filter_map(snapshot_in));
         let witness = Witness {
@@ -249,8 +247,8 @@ impl Settling {
             now: seen.time,
             stimulus,
             provoked: matches!(seen.what, What::Commanded { .. })
-                || taken.is_some_and(|(kind, _)| kind == MessageKind::TimeoutNow),
-            heard: heard.map(|(_, term)| term),
+                || taken.is_some_and(|taken| taken.kind == MessageKind::TimeoutNow),
+            heard: heard.map(|taken| taken.term),
             snapshots: &self.snapshots,
         };
         settlement.observe(&witness, rules)

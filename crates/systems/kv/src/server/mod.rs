@@ -69,6 +69,17 @@ impl Identity {
     }
 }
 
+/// A message that a core was given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) from: NodeId,
+    pub(crate) kind: MessageKind,
+    pub(crate) term: u64,
+    pub(crate) rejects: bool,
+    /// A request for a vote that is to be heard in spite of a leader, because the leader wants it.
+    pub(crate) takes_over: bool,
+}
+
 /// A server.
 pub struct Server {
     identity: Identity,
@@ -116,8 +127,8 @@ pub struct Server {
     last_session: Session,
     refusals: u32,
     last_refusal: Option<Refusal>,
-    /// Kind and term of the message that the core was given in this step, if it was given one.
-    taken: Option<(MessageKind, u64)>,
+    /// The message that the core was given in this step, if it was given one.
+    taken: Option<Taken>,
 }
 
 impl Server {
@@ -372,10 +383,16 @@ impl Server {
         self.session
     }
 
-    /// Kind and term of the message that its core was given in the last step, if it was given one.
+    /// The message that its core was given in the last step, if it was given one.
     #[inline]
-    pub(crate) fn taken(&self) -> Option<(MessageKind, u64)> {
+    pub(crate) fn taken(&self) -> Option<Taken> {
         self.taken
+    }
+
+    /// Whom it is and what it was told to do.
+    #[inline]
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.identity.settings
     }
 
     /// Whether it leads and has so much uncommitted, as its core counts it, that it takes no proposal.
@@ -388,6 +405,12 @@ impl Server {
     /// Whether it leads and hands over.
     pub(crate) fn is_handing_over(&self) -> bool {
         self.core.transferee() != whitewater_raft::NONE
+    }
+
+    /// How far the snapshot on its disk reaches.
+    #[inline]
+    pub(crate) fn snapshot_index(&self) -> u64 {
+        self.core.storage().snapshot_index()
     }
 
     /// Its core.

@@ -154,7 +154,7 @@ impl Server {
     }
 
     /// Whether the core waits for the disk.
-    pub(super) fn is_writing(&self) -> bool {
+    pub(crate) fn is_writing(&self) -> bool {
         self.writing != Writing::Nothing
     }
 }

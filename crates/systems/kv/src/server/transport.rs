@@ -1,6 +1,6 @@
 //! Sessions of a server, and what travels in them.
 
-use super::{Hands, Server};
+use super::{Hands, Server, Taken};
 use crate::marks;
 use crate::message::{KvMessage, Session, core_id, server};
 use crate::options::Settings;
@@ -80,7 +80,8 @@ impl Server {
             fx.mark(marks::STEPPED_WHILE_WRITING);
         }
         let kind = message.kind;
-        self.taken = Some((kind, message.term));
+        let Message { term, reject: rejects, transfer: takes_over, .. } = *message;
+        self.taken = Some(Taken { from, kind, term, rejects, takes_over });
         if let Some(snapshot) = message.snapshot() {
             self.acknowledge_snapshot(from, snapshot.index, fx);
         }

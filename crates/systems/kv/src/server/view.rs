@@ -4,6 +4,7 @@ use super::Server;
 use crate::message::server;
 use crate::node::role_of;
 use whitewater_check::{ElectionView, LogView, Membership, Refusal};
+use whitewater_raft::ProgressState;
 use whitewater_sim::{NodeId, Role};
 
 /// What scripts may wait for: the term, the last entry of the log and the last durable one, the commit index, the last
@@ -109,6 +110,11 @@ impl LogView for Server {
 
     fn next_index(&self, peer: NodeId) -> Option<u64> {
         self.progress_of(peer).map(|known| known.next_index)
+    }
+
+    fn snapshot_awaited(&self, peer: NodeId) -> Option<u64> {
+        let known = self.progress_of(peer)?;
+        (known.state == ProgressState::Snapshot).then_some(known.pending_snapshot)
     }
 
     #[inline]

@@ -3,14 +3,15 @@
 mod clients;
 mod settling;
 
+use crate::client::Client;
 use crate::core::Core;
 use crate::message::StoreMessage;
 use crate::node::StoreNode;
 use crate::options::Settings;
 use crate::outline::Outlined;
-pub use clients::Clients;
+pub use clients::{Clients, follow_clients};
 use settling::Settling;
-use whitewater_check::{ClientRules, PROGRESS_RULES, RaftRules, Stimulus};
+use whitewater_check::{ClientRules, LINEARIZABLE, PROGRESS_RULES, RaftRules, Stimulus};
 use whitewater_sim::{
     Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Span,
     Step, Time, Violation, What,
@@ -46,6 +47,7 @@ impl StoreMonitor {
     pub fn rules() -> Vec<(&'static str, &'static str)> {
         let mut rules = RaftRules::rules();
         rules.extend(ClientRules::rules());
+        rules.push(LINEARIZABLE);
         rules.extend(PROGRESS_RULES);
         rules.push(settling::STARTED_AGAIN);
         rules
@@ -61,17 +63,24 @@ impl StoreMonitor {
     }
 
     #[inline]
-    fn follow_clients<C: Core>(&mut self, seen: &Seen<'_, StoreNode<C>>) -> Result<(), Violation> {
+    fn follow_clients<C: Core>(
+        &mut self,
+        seen: &Seen<'_, StoreNode<C>>,
+        cluster: &Cluster<StoreNode<C>>,
+    ) -> Result<(), Violation> {
         if let What::Commanded { op, command } = seen.what {
-            self.clients.asked(op, command);
             self.settling.asked(op, command, &mut self.clients);
         }
         for effect in seen.effects {
             if let Effect::Reply { op, reply } = effect {
                 self.settling.told(*op, reply);
-                let placed = |violation: Violation| Violation { node: Some(seen.node), ..violation };
-                self.clients.told(*op, reply).map_err(placed)?;
             }
+        }
+        let client = cluster.view(seen.node).and_then(StoreNode::client);
+        // A client may have others to do before.
+        follow_clients(&mut self.clients, seen, client.is_none(), client.map(Client::place))?;
+        if let Some(op) = client.and_then(Client::current) {
+            self.clients.begun(op, seen.time);
         }
         Ok(())
     }
@@ -85,7 +94,7 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
         cluster: &Cluster<StoreNode<C>>,
     ) -> Result<(), Violation> {
         if !seen.node.is_server() {
-            return self.follow_clients(seen);
+            return self.follow_clients(seen, cluster);
         }
         let stimulus = match seen.what {
             What::Crashed => {
@@ -96,7 +105,7 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
             What::Delivered { from, .. } => Stimulus::Delivered(from),
             _ => Stimulus::Other,
         };
-        self.follow_clients(seen)?;
+        self.follow_clients(seen, cluster)?;
         let said = seen.effects.iter().filter_map(|effect| match effect {
             Effect::Send { to, message: StoreMessage::Core(message) } if *to != seen.node => {
                 Some(message.outline().spoken(*to))
@@ -149,6 +158,16 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
 
     fn missed(&self, now: Time, violation: Violation) -> Violation {
         self.settling.missed(now, violation)
+    }
+
+    fn end(&mut self) -> Result<(), Violation> {
+        self.clients.check()?;
+        self.figures.undecided += self.clients.undecided();
+        Ok(())
+    }
+
+    fn history(&self) -> Option<String> {
+        Some(self.clients.to_lines())
     }
 
     fn figures(&self) -> Figures {

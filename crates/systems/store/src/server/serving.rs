@@ -85,7 +85,10 @@ impl<C: Core> Server<C> {
     fn refuse(&mut self, client: NodeId, attempt: u64, fx: &mut Hands<'_, C>) {
         // Who is no member hears of no new leader.
         let leader = self.core.shown().leader.filter(|_| self.members().has(self.identity.id));
-        fx.send(client, StoreMessage::Response { attempt, outcome: Outcome::Refused { leader } });
+        fx.send(
+            client,
+            StoreMessage::Response { attempt, outcome: Outcome::Refused { leader }, index: self.applied },
+        );
     }
 
     /// A script asks this server itself; it proposes only if it leads. `None` if the answer comes when it is applied.
@@ -114,7 +117,7 @@ impl<C: Core> Server<C> {
                 && let Some(attempt) = self.owing.take_write(applied.author, applied.number)
             {
                 let outcome = Outcome::Done(answer);
-                fx.send(applied.author, StoreMessage::Response { attempt, outcome });
+                fx.send(applied.author, StoreMessage::Response { attempt, outcome, index: entry.index });
             }
         }
         let place = Place { term: entry.term, index: entry.index };
@@ -136,7 +139,7 @@ impl<C: Core> Server<C> {
     pub(super) fn serve_reads(&mut self, fx: &mut Hands<'_, C>) {
         while let Some((client, attempt, key)) = self.owing.take_read(self.applied) {
             let outcome = Outcome::Done(Answer::Value(self.machine.get(&key)));
-            fx.send(client, StoreMessage::Response { attempt, outcome });
+            fx.send(client, StoreMessage::Response { attempt, outcome, index: self.applied });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What clients asked and were told, and whether some order of it explains everything once a run is over.
 
-use crate::command::{Answer, Command, Operation, Reply, Text};
+use super::book::{Deed, Ended, Word};
+use super::naming::moment;
 use std::collections::BTreeSet;
 use whitewater_history::{
     Ask, Budget, CounterExample, History, Model, NEVER, Operation as Told, Options, Outcome, Symbol, Verdict,
@@ -9,7 +10,7 @@ use whitewater_history::{
 use whitewater_sim::{NodeId, OpId, Time, Violation};
 
 /// Name and claim of the rule.
-pub(super) const LINEARIZABLE: (&str, &str) = (
+pub const LINEARIZABLE: (&str, &str) = (
     "linearizable",
     "Some order of all operations, each at a moment between its beginning and its end, explains every answer.",
 );
@@ -19,10 +20,11 @@ const BUDGET: Budget = Budget { configurations: 100_000, steps: 1_000_000 };
 
 /// An operation as its client saw it.
 #[derive(Clone, Debug)]
-struct Seen {
+struct Seen<T> {
     node: NodeId,
-    operation: Operation,
-    reply: Option<Reply>,
+    key: T,
+    deed: Deed<T>,
+    ended: Option<Ended<T>>,
     /// Moments of its beginning, once it has begun, and its end.
     invoked: Option<u64>,
     returned: u64,
@@ -31,12 +33,12 @@ struct Seen {
 }
 
 /// All operations of a run.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Record {
+#[derive(Clone, Debug)]
+pub(super) struct Record<T> {
     /// By number of the operation.
-    seen: Vec<Option<Seen>>,
+    seen: Vec<Option<Seen<T>>>,
     /// Keys of which somebody was told, or asks for, something that depends on what others have done.
-    observed: BTreeSet<Text>,
+    observed: BTreeSet<T>,
     /// When each moment was.
     moments: Vec<Time>,
     /// Reads may return what was there earlier: nothing orders them after what was acknowledged before they began.
@@ -47,29 +49,30 @@ pub(super) struct Record {
     certified: u64,
 }
 
-impl Record {
+impl<T: Word> Record<T> {
     /// A record of a run in which reads may return what was there earlier, if `reads_may_be_old`.
-    pub(super) fn new(reads_may_be_old: bool) -> Record {
-        Record { reads_may_be_old, ..Record::default() }
+    pub(super) fn new(reads_may_be_old: bool) -> Record<T> {
+        Record {
+            seen: Vec::new(),
+            observed: BTreeSet::new(),
+            moments: Vec::new(),
+            reads_may_be_old,
+            undecided: 0,
+            certified: 0,
+        }
     }
 
     /// A node is told to do something; `begins` if it does so at once.
-    pub(super) fn asked(&mut self, node: NodeId, op: OpId, command: &Command, begins: Option<Time>) {
-        let (Command::Operate(operation) | Command::Insist(operation)) = command else { return };
-        let seen = Seen {
-            node,
-            operation: operation.clone(),
-            reply: None,
-            invoked: None,
-            returned: NEVER,
-            place: None,
-        };
+    pub(super) fn asked(&mut self, node: NodeId, op: OpId, (key, deed): (&T, Deed<T>), begins: Option<Time>) {
+        let swaps = matches!(deed, Deed::Swap(..));
+        let seen =
+            Seen { node, key: key.clone(), deed, ended: None, invoked: None, returned: NEVER, place: None };
         let number = op.0 as usize;
         if self.seen.len() <= number {
             self.seen.resize(number + 1, None);
         }
         self.seen[number].get_or_insert(seen);
-        if let Operation::CompareAndSet { key, .. } = operation {
+        if swaps {
             self.observes(key);
         }
         if let Some(now) = begins {
@@ -86,26 +89,26 @@ impl Record {
     }
 
     /// An operation has ended. `place` is where its server says it stands in the order of all.
-    pub(super) fn told(&mut self, op: OpId, reply: &Reply, now: Time, place: Option<u64>) {
+    pub(super) fn told(&mut self, op: OpId, ended: &Ended<T>, now: Time, place: Option<u64>) {
         let moment = self.moments.len() as u64 + 1;
-        let Some(seen) = self.of(op).filter(|seen| seen.reply.is_none()) else { return };
-        (seen.reply, seen.returned) = (Some(reply.clone()), moment);
-        seen.place = place.filter(|_| matches!(reply, Reply::Done(_)));
-        let tells = matches!(reply, Reply::Done(Answer::Value(_) | Answer::Differs));
-        let key = tells.then(|| seen.operation.key().clone());
+        let Some(seen) = self.of(op).filter(|seen| seen.ended.is_none()) else { return };
+        (seen.ended, seen.returned) = (Some(ended.clone()), moment);
+        seen.place = place.filter(|_| !matches!(ended, Ended::Refused | Ended::Unknown));
+        let tells = matches!(ended, Ended::Value(_) | Ended::Differs);
+        let key = tells.then(|| seen.key.clone());
         self.moments.push(now);
         if let Some(key) = key {
             self.observes(&key);
         }
     }
 
-    fn observes(&mut self, key: &Text) {
-        if !self.observed.contains(key) {
+    fn observes(&mut self, key: &T) {
+        if !self.observed.contains::<T>(key) {
             self.observed.insert(key.clone());
         }
     }
 
-    fn of(&mut self, op: OpId) -> Option<&mut Seen> {
+    fn of(&mut self, op: OpId) -> Option<&mut Seen<T>> {
         self.seen.get_mut(op.0 as usize)?.as_mut()
     }
 
@@ -115,29 +118,30 @@ impl Record {
     }
 
     /// The operations of a key, or of all keys. Those that were refused never took place.
-    fn history(&self, of: Option<&Text>) -> History {
+    fn history(&self, of: Option<&T>) -> History {
         let mut history = History::default();
         for seen in self.seen.iter().flatten() {
-            if of.is_some_and(|key| seen.operation.key() != key) {
+            if of.is_some_and(|key| seen.key != *key) {
                 continue;
             }
-            let outcome = match &seen.reply {
-                Some(Reply::Done(Answer::Value(value))) => {
+            let outcome = match &seen.ended {
+                Some(Ended::Value(value)) => {
                     Outcome::Value(value.as_ref().map_or(Symbol::NIL, |value| symbol(&mut history, value)))
                 }
-                Some(Reply::Done(Answer::Differs)) => Outcome::Differs,
-                Some(Reply::Done(_)) => Outcome::Done,
-                Some(Reply::Refused | Reply::Declined) => continue,
-                _ => Outcome::Unknown,
+                Some(Ended::Differs) => Outcome::Differs,
+                Some(Ended::Done) => Outcome::Done,
+                Some(Ended::Refused) => continue,
+                Some(Ended::Unknown) | None => Outcome::Unknown,
             };
             let Some(invoked) = seen.invoked else { continue };
-            let mut of = |text: &Text| symbol(&mut history, text);
-            let (ask, key) = match &seen.operation {
-                Operation::Get { key } => (Ask::Read, of(key)),
-                Operation::Put { key, value } => (Ask::Write(of(value)), of(key)),
-                Operation::Append { key, value } => (Ask::Push(of(value)), of(key)),
-                Operation::CompareAndSet { key, old, new } => (Ask::Swap(of(old), of(new)), of(key)),
+            let mut of = |text: &T| symbol(&mut history, text);
+            let ask = match &seen.deed {
+                Deed::Read => Ask::Read,
+                Deed::Put(value) => Ask::Write(of(value)),
+                Deed::Append(value) => Ask::Push(of(value)),
+                Deed::Swap(old, new) => Ask::Swap(of(old), of(new)),
             };
+            let key = of(&seen.key);
             let returned = if outcome == Outcome::Unknown { NEVER } else { seen.returned };
             let process = seen.node.index() as u64;
             let told =
@@ -189,7 +193,7 @@ impl Record {
         Ok(())
     }
 
-    fn violation(&self, key: &Text, counter_example: &CounterExample) -> Violation {
+    fn violation(&self, key: &T, counter_example: &CounterExample) -> Violation {
         let (rule, claim) = LINEARIZABLE;
         let operations = &counter_example.history.operations;
         let needed = (0..).zip(operations).filter(|(place, _)| !counter_example.in_vain.contains(place));
@@ -197,8 +201,9 @@ impl Record {
             needed.map(|(_, op)| self.sentence(op, &counter_example.history)).collect();
         let whatever = if counter_example.from_anything { ", whatever the value was before" } else { "" };
         let message = format!(
-            "no order explains these of the {} operations on {key}{whatever}: {}",
+            "no order explains these of the {} operations on {}{whatever}: {}",
             counter_example.of,
+            key.text(),
             sentences.join("; ")
         );
         let last = operations.iter().filter(|op| op.returned != NEVER).max_by_key(|op| op.returned);
@@ -223,9 +228,9 @@ impl Record {
             (Ask::Swap(old, new), _) => format!("puts {} in place of {}", text(new), text(old)),
         };
         let node = NodeId::from_index(op.process as usize);
-        let began = self.time(op.invoked).map_or("any time".to_owned(), |time| time.to_string());
+        let began = self.time(op.invoked).map_or("any time".to_owned(), moment);
         match self.time(op.returned) {
-            Some(ended) => format!("{node} {what} between {began} and {ended}"),
+            Some(ended) => format!("{node} {what} between {began} and {}", moment(ended)),
             None => format!("{node} {what} after {began}, perhaps"),
         }
     }
@@ -237,31 +242,32 @@ fn is_in_sample(history: &History) -> bool {
     answered.map(|op| op.returned).max().unwrap_or(0) % 4 == 0
 }
 
-fn symbol(history: &mut History, text: &Text) -> Symbol {
-    history.symbols.of(&String::from_utf8_lossy(text.bytes()))
+fn symbol<T: Word>(history: &mut History, text: &T) -> Symbol {
+    history.symbols.of(&text.text())
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     const C1: NodeId = NodeId::client(0);
     const C2: NodeId = NodeId::client(1);
 
+    type Text = std::sync::Arc<str>;
+
     fn text(text: &str) -> Text {
-        Text::new(text.as_bytes())
+        text.into()
     }
 
     /// Two clients; the second one reads after the first one has written.
-    fn read_back(reads_may_be_old: bool, value: Option<&str>) -> Record {
+    fn read_back(reads_may_be_old: bool, value: Option<&str>) -> Record<Text> {
         let mut record = Record::new(reads_may_be_old);
         let key = text("a");
-        let put = Command::Operate(Operation::Put { key: key.clone(), value: text("x") });
-        record.asked(C1, OpId(0), &put, Some(Time::from_millis(1)));
-        record.told(OpId(0), &Reply::Done(Answer::Written), Time::from_millis(2), None);
-        record.asked(C2, OpId(1), &Command::Operate(Operation::Get { key }), None);
+        record.asked(C1, OpId(0), (&key, Deed::Put(text("x"))), Some(Time::from_millis(1)));
+        record.told(OpId(0), &Ended::Done, Time::from_millis(2), None);
+        record.asked(C2, OpId(1), (&key, Deed::Read), None);
         record.begun(OpId(1), Time::from_millis(3));
-        record.told(OpId(1), &Reply::Done(Answer::Value(value.map(text))), Time::from_millis(4), None);
+        record.told(OpId(1), &Ended::Value(value.map(text)), Time::from_millis(4), None);
         record
     }
 
@@ -313,14 +319,19 @@ mod tests {
 
     #[test]
     fn what_was_refused_never_took_place_and_what_was_not_answered_may_have() {
-        let read_x = |reply: Option<Reply>| {
+        let read_x = |ended: Option<Ended<Text>>| {
             let mut record = read_back(false, Some("x"));
-            record.of(OpId(0)).expect("it was asked").reply = reply;
+            record.of(OpId(0)).expect("it was asked").ended = ended;
             record.check().is_err()
         };
         assert_eq!(
-            (read_x(Some(Reply::Refused)), read_x(Some(Reply::Unknown)), read_x(None)),
+            (read_x(Some(Ended::Refused)), read_x(Some(Ended::Unknown)), read_x(None)),
             (true, false, false)
         );
+    }
+
+    /// A run that breaks the rule, for the list of all messages.
+    pub(crate) fn sample() -> Violation {
+        read_back(false, None).check().expect_err("the write was acknowledged before the read began")
     }
 }

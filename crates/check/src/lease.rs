@@ -1,0 +1,300 @@
+//! Leases: voters stand by a leader they have just heard of, and a leader stands down that its voters do not answer.
+//!
+//! A node takes the leader's word for as long as the shortest election timeout, by its own clock. Both rules count true time,
+//! so they are asked only of runs in which clocks are right; a tick more or less is always granted.
+
+use crate::change::Standing;
+use crate::membership::Membership;
+use whitewater_sim::{NodeId, Role, SERVERS_MAX, Span, Time, Violation};
+
+const VOTERS_LOYAL: (&str, &str) = (
+    "voters-loyal",
+    "Who has heard of its leader within the shortest election timeout votes for nobody else, unless the leader has said so.",
+);
+const LEADS_BY_CONTACT: (&str, &str) = (
+    "leads-by-contact",
+    "A leader that no quorum has answered in its own term for two election timeouts leads no more.",
+);
+
+/// What a message that a core was given means to a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Its sender leads.
+    Leader,
+    /// Its sender asks for a vote or a pre-vote.
+    Ballot {
+        /// Because its leader told it to.
+        takes_over: bool,
+    },
+    /// Anything else.
+    Other,
+}
+
+/// A step of a server, as far as leases care.
+#[derive(Clone, Copy, Debug)]
+pub struct LeaseStep {
+    /// Which.
+    pub node: NodeId,
+    /// When.
+    pub now: Time,
+    /// Its ticks.
+    pub tick: Span,
+    /// How many of them the shortest election timeout has.
+    pub election_ticks: u32,
+    /// The message it was given: from whom, of which term, and what it means.
+    pub heard: Option<(NodeId, u64, Heard)>,
+    /// Its part in elections before.
+    pub before: Standing,
+    /// And now.
+    pub after: Standing,
+    /// Its membership now; nobody votes in it if memberships never change.
+    pub membership: Membership,
+    /// Whom it granted a pre-vote in this step.
+    pub pre_vote_for: Option<NodeId>,
+    /// While it hands over, a leader waits for another election timeout.
+    pub hands_over: bool,
+}
+
+/// What a leader knows of its contacts, as anybody could see it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Contacts {
+    term: u64,
+    /// When each server was heard of, by position; the beginning of the leadership if it was not.
+    at: [Time; SERVERS_MAX],
+    membership: Membership,
+    /// Nothing can be wrong before.
+    good_until: Time,
+}
+
+/// The rules over leases. They ask for check-quorum: without it nobody promises anything.
+#[derive(Clone, Debug)]
+pub struct LeaseRules {
+    servers: usize,
+    /// By position: when a follower heard of the leader of its term last.
+    heard: [Option<(Time, u64, NodeId)>; SERVERS_MAX],
+    leading: [Contacts; SERVERS_MAX],
+}
+
+impl LeaseRules {
+    /// Rules for a cluster of so many servers, none of which has started.
+    pub fn new(servers: usize) -> LeaseRules {
+        LeaseRules { servers, heard: [None; SERVERS_MAX], leading: [Contacts::default(); SERVERS_MAX] }
+    }
+
+    /// Name and claim of each rule.
+    pub const fn rules() -> [(&'static str, &'static str); 2] {
+        [VOTERS_LOYAL, LEADS_BY_CONTACT]
+    }
+
+    /// A server starts, or is gone: it has heard of nobody.
+    pub fn forget(&mut self, node: NodeId) {
+        self.heard[node.position()] = None;
+        self.leading[node.position()] = Contacts::default();
+    }
+
+    /// Looks at a step.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    #[inline]
+    pub fn observe(&mut self, step: &LeaseStep) -> Result<(), Violation> {
+        if let Some((from, term, heard)) = step.heard {
+            match heard {
+                Heard::Leader if step.after.leader == Some(from) && step.after.term == term => {
+                    self.heard[step.node.position()] = Some((step.now, term, from));
+                }
+                Heard::Ballot { takes_over: false } => self.vote(step, from)?,
+                _ => {}
+            }
+        }
+        if step.after.role == Role::Leader { self.lead(step) } else { Ok(()) }
+    }
+
+    /// A server was asked for a vote.
+    fn vote(&self, step: &LeaseStep, candidate: NodeId) -> Result<(), Violation> {
+        let LeaseStep { node, before, after, .. } = step;
+        let Some((at, term, leader)) = self.heard[node.position()] else { return Ok(()) };
+        let follows = before.role == Role::Follower && (before.term, before.leader) == (term, Some(leader));
+        let lease = step.tick.times(u64::from(step.election_ticks));
+        // As many ticks fall in a time as fit into it, and one more.
+        if !follows || leader == candidate || step.now.since(at) + step.tick >= lease {
+            return Ok(());
+        }
+        let voted = after.vote == Some(candidate) && (before.term, before.vote) != (after.term, after.vote);
+        if !voted && step.pre_vote_for != Some(candidate) {
+            return Ok(());
+        }
+        let (kind, ago) = (if voted { "vote" } else { "pre-vote" }, step.now.since(at));
+        let message = format!(
+            "{node} gives {candidate} its {kind} in term {}, and has heard of {leader}, who leads term {term}, {ago} ago, \
+             when it stands by a leader for {lease}",
+            after.term
+        );
+        broken(VOTERS_LOYAL, *node, Some(candidate), message)
+    }
+
+    /// A server leads.
+    fn lead(&mut self, step: &LeaseStep) -> Result<(), Violation> {
+        let (now, term) = (step.now, step.after.term);
+        let known = &mut self.leading[step.node.position()];
+        if known.term != term || step.before.role != Role::Leader {
+            *known = Contacts { term, at: [now; SERVERS_MAX], ..Contacts::default() };
+        }
+        // Whoever is new counts as heard of, and during a transfer nobody looks.
+        if known.membership != step.membership || step.hands_over {
+            (known.membership, known.at) = (step.membership, [now; SERVERS_MAX]);
+        }
+        if let Some((from, heard_term, _)) = step.heard
+            && heard_term == term
+            && from.is_server()
+        {
+            known.at[from.position()] = now;
+        }
+        if now < known.good_until {
+            return Ok(());
+        }
+        let patience = step.tick.times(2 * u64::from(step.election_ticks) + 2);
+        let membership = match step.membership.voters {
+            0 => Membership::of_first(self.servers),
+            _ => step.membership,
+        };
+        let own = 1 << step.node.position();
+        if membership.decides(own) {
+            return Ok(());
+        }
+        // The moment since which a quorum was heard of: the latest one that the contacts from then on decide at.
+        let reaches = |since: Time| {
+            let recent = (0..SERVERS_MAX).filter(|&peer| known.at[peer] >= since);
+            membership.decides(recent.fold(own, |set, peer| set | 1 << peer))
+        };
+        let since = known.at.iter().copied().filter(|&at| reaches(at)).max().unwrap_or(Time::ZERO);
+        known.good_until = since + patience;
+        if now <= known.good_until {
+            return Ok(());
+        }
+        let message = format!(
+            "{} leads term {term} with {membership}, and since {since} no quorum has answered it in that term, {} ago: it \
+             looks every {}",
+            step.node,
+            now.since(since),
+            step.tick.times(u64::from(step.election_ticks))
+        );
+        broken(LEADS_BY_CONTACT, step.node, None, message)
+    }
+}
+
+#[cold]
+fn broken(
+    (rule, claim): (&'static str, &'static str),
+    node: NodeId,
+    peer: Option<NodeId>,
+    message: String,
+) -> Result<(), Violation> {
+    Err(Violation { rule, claim, message, node: Some(node), peer })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    const N1: NodeId = NodeId::server(0);
+    const N2: NodeId = NodeId::server(1);
+    const N3: NodeId = NodeId::server(2);
+
+    fn follower(term: u64, leader: Option<NodeId>) -> Standing {
+        Standing { term, leader, role: Role::Follower, ..Standing::default() }
+    }
+
+    fn leader(term: u64) -> Standing {
+        Standing { term, leader: Some(N1), role: Role::Leader, ..Standing::default() }
+    }
+
+    fn step(node: NodeId, millis: u64, before: Standing, after: Standing) -> LeaseStep {
+        LeaseStep {
+            node,
+            now: Time::from_millis(millis),
+            tick: Span::from_millis(10),
+            election_ticks: 10,
+            heard: None,
+            before,
+            after,
+            membership: Membership::default(),
+            pre_vote_for: None,
+            hands_over: false,
+        }
+    }
+
+    /// n2 hears of n1 at 100ms and votes for n3 at `votes`.
+    fn votes(votes: u64, ballot: Heard, pre: bool) -> Result<(), Violation> {
+        let mut rules = LeaseRules::new(3);
+        let follows = follower(4, Some(N1));
+        let heard = Some((N1, 4, Heard::Leader));
+        rules.observe(&LeaseStep { heard, ..step(N2, 100, follower(3, None), follows) })?;
+        let voted = Standing { vote: Some(N3), ..follower(5, None) };
+        let (after, pre_vote_for) = if pre { (follows, Some(N3)) } else { (voted, None) };
+        let heard = Some((N3, 5, ballot));
+        rules.observe(&LeaseStep { heard, pre_vote_for, ..step(N2, votes, follows, after) })
+    }
+
+    const ASKS: Heard = Heard::Ballot { takes_over: false };
+
+    #[test]
+    fn a_voter_that_deserts_a_leader_it_has_just_heard_of_is_found() {
+        let rule = |votes: Result<(), Violation>| votes.err().map(|violation| violation.rule);
+        assert_eq!(rule(votes(189, ASKS, false)), Some("voters-loyal"));
+        assert_eq!(rule(votes(189, ASKS, true)), Some("voters-loyal"), "a pre-vote is support, too");
+        assert_eq!(votes(190, ASKS, false), Ok(()), "ten ticks may have fallen by then");
+        assert_eq!(votes(120, Heard::Ballot { takes_over: true }, false), Ok(()), "the leader has said so");
+    }
+
+    #[test]
+    fn who_has_heard_of_another_term_meanwhile_owes_its_leader_nothing() {
+        let mut rules = LeaseRules::new(3);
+        let heard = Some((N1, 4, Heard::Leader));
+        rules
+            .observe(&LeaseStep { heard, ..step(N2, 100, follower(3, None), follower(4, Some(N1))) })
+            .unwrap();
+        let voted = Standing { vote: Some(N3), ..follower(6, None) };
+        let heard = Some((N3, 6, ASKS));
+        let late = LeaseStep { heard, ..step(N2, 120, follower(5, None), voted) };
+        assert_eq!(rules.observe(&late), Ok(()));
+        rules.forget(N2);
+        let restarted = LeaseStep { before: follower(4, Some(N1)), ..late };
+        assert_eq!(rules.observe(&restarted), Ok(()), "a start forgets whom one has heard of");
+    }
+
+    /// n1 leads from 0 on, n2 answers in `term` at 100ms, and n1 still leads at `until`.
+    fn leads(term: u64, until: u64, hands_over: bool) -> Result<(), Violation> {
+        let mut rules = LeaseRules::new(3);
+        rules.observe(&step(N1, 0, follower(4, None), leader(4)))?;
+        let heard = Some((N2, term, Heard::Other));
+        rules.observe(&LeaseStep { heard, hands_over, ..step(N1, 100, leader(4), leader(4)) })?;
+        rules.observe(&step(N1, until, leader(4), leader(4)))
+    }
+
+    #[test]
+    fn a_leader_that_goes_on_without_a_quorum_is_found() {
+        let rule = |leads: Result<(), Violation>| leads.err().map(|violation| violation.rule);
+        assert_eq!(rule(leads(4, 321, false)), Some("leads-by-contact"));
+        assert_eq!(leads(4, 320, false), Ok(()), "two timeouts and two ticks have not passed");
+        assert_eq!(rule(leads(3, 221, false)), Some("leads-by-contact"), "an answer of another term is none");
+        assert_eq!(rule(leads(5, 221, false)), Some("leads-by-contact"), "nor is one of a later term");
+        assert_eq!(leads(3, 320, true), Ok(()), "a transfer gives it time");
+    }
+
+    #[test]
+    fn a_leader_that_votes_alone_leads_for_ever() {
+        let mut rules = LeaseRules::new(3);
+        let alone = Membership { voters: 1, ..Membership::default() };
+        for millis in [0, 1_000, 60_000] {
+            let alone = LeaseStep { membership: alone, ..step(N1, millis, leader(4), leader(4)) };
+            assert_eq!(rules.observe(&alone), Ok(()));
+        }
+    }
+
+    type Breaking = fn() -> Result<(), Violation>;
+
+    /// A run that breaks each rule, for the list of all messages.
+    pub(crate) const RUNS: &[(&str, Breaking)] =
+        &[("voters-loyal", || votes(189, ASKS, false)), ("leads-by-contact", || leads(3, 221, false))];
+}

@@ -1,0 +1,119 @@
+//! The rules over leases and bounds are asked about every step: held to narrower limits than its servers, a run breaks each.
+
+use super::KvMonitor;
+use crate::command::Command;
+use crate::message::KvMessage;
+use crate::node::KvNode;
+use crate::options::{SPECS, Settings};
+use whitewater_check::Limits;
+use whitewater_sim::{
+    Action, Cluster, Effect, Losing, Monitor, NodeId, Options, Phase, Progress, Script, Seen, Span, Step,
+    Target, Time, Trigger, Verdict, Violation, What, World,
+};
+
+/// A monitor that was told something else of the servers than they were, and that may take who sends for who receives.
+struct Deceived {
+    monitor: KvMonitor,
+    mistakes_nodes: bool,
+}
+
+impl Monitor<KvNode> for Deceived {
+    fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
+        let receiver = seen.effects.iter().find_map(|effect| match effect {
+            Effect::Send { to, message: KvMessage::Raft { .. } } => Some(*to),
+            _ => None,
+        });
+        if let Some(node) = receiver.filter(|_| self.mistakes_nodes)
+            && let Some(view) = cluster.view(seen.node).and_then(KvNode::server)
+        {
+            let standings = Default::default();
+            let Seen { event, time, effects, died, .. } = *seen;
+            let mistaken = Seen { event, time, node, what: What::Booted, effects, died };
+            return self.monitor.bounds.observe(&mistaken, view, standings, Default::default());
+        }
+        self.monitor.observe(seen, cluster)
+    }
+
+    fn begin(
+        &mut self,
+        phase: Phase,
+        now: Time,
+        cluster: &Cluster<KvNode>,
+        inject: &mut Vec<(NodeId, Command)>,
+    ) {
+        self.monitor.begin(phase, now, cluster, inject);
+    }
+
+    fn allowance(&self) -> Span {
+        self.monitor.allowance()
+    }
+
+    fn owed(&mut self, now: Time, cluster: &Cluster<KvNode>) -> Progress {
+        self.monitor.owed(now, cluster)
+    }
+
+    fn missed(&self, now: Time, violation: Violation) -> Violation {
+        self.monitor.missed(now, violation)
+    }
+}
+
+/// Three servers, one of which crashes, and a client that writes without a pause.
+fn script(seed: u64) -> Script {
+    let write = |number: u64| {
+        let (at, target) = (Trigger::At(Time::from_millis(300 + 2 * number)), Target::Leader);
+        Step::new(at, Action::Operate { target, text: format!("append a v{number}"), every: None })
+    };
+    let mut steps: Vec<Step> = (0..200).map(write).collect();
+    let crash = Action::Crash { node: Target::Leader, losing: Losing::Unsynced, at_call: 0 };
+    let until = Some(Trigger::After(Span::from_millis(400)));
+    steps.push(Step { until, ..Step::new(Trigger::At(Time::from_millis(900)), crash) });
+    Script { seed, clients: 1, steps, horizon: Span::from_millis(1_500), ..Script::default() }
+}
+
+/// The rule that the first of some runs breaks whose monitor is told something else.
+fn broken(deceive: impl Fn(&mut Deceived)) -> Option<&'static str> {
+    (0..8).find_map(|seed| broken_in(&script(seed), &deceive))
+}
+
+fn broken_in(script: &Script, deceive: impl Fn(&mut Deceived)) -> Option<&'static str> {
+    let mut options = Options::new();
+    for (name, value) in [("snapshot-entries", "20"), ("snapshot-trail", "3"), ("uncommitted-bytes", "4096")]
+    {
+        options.set(SPECS, name, value).unwrap();
+    }
+    let settings = Settings::read(&options);
+    let monitor = KvMonitor::new(script, &settings);
+    let mut deceived = Deceived { monitor, mistakes_nodes: false };
+    deceive(&mut deceived);
+    let world = World::<KvNode, _>::new(script, settings, deceived, false).unwrap();
+    match world.run().verdict {
+        Verdict::Violated(violation) => Some(violation.rule),
+        _ => None,
+    }
+}
+
+const NO_LIMITS: Limits = Limits { appends: 0, window_bytes: 0, append_bytes: 0, uncommitted_bytes: 0 };
+
+#[test]
+fn what_servers_do_is_within_what_they_were_configured_to() {
+    assert_eq!(broken(|_| {}), None);
+}
+
+#[test]
+fn every_bound_is_looked_at() {
+    let bound = |limits| broken(|deceived| deceived.monitor.bounds.limits = limits);
+    assert_eq!(bound(|_| (Limits { appends: 1, ..NO_LIMITS }, 99)), Some("window-bounded"));
+    assert_eq!(bound(|_| (Limits { window_bytes: 1, ..NO_LIMITS }, 99)), Some("window-bounded"));
+    assert_eq!(bound(|_| (Limits { uncommitted_bytes: 1, ..NO_LIMITS }, 99)), Some("uncommitted-bounded"));
+    assert_eq!(bound(|_| (NO_LIMITS, 2)), Some("log-bounded"));
+    assert_eq!(bound(|_| (NO_LIMITS, 3)), None);
+    assert_eq!(broken(|deceived| deceived.mistakes_nodes = true), Some("nothing-to-self"));
+}
+
+#[test]
+fn leases_are_looked_at() {
+    let lease = |timeout| broken(|deceived| deceived.monitor.leases.timeout = timeout);
+    assert_eq!(lease(|_| (Span::from_nanos(1), 0)), Some("leads-by-contact"));
+    assert_eq!(lease(|settings| (settings.tick, 1_000)), Some("voters-loyal"));
+    assert_eq!(lease(|_| (Span::from_nanos(1), 0)), Some("leads-by-contact"));
+}

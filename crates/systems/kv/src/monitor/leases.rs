@@ -1,0 +1,79 @@
+//! Leases in the words of the rules: which message means what, and in which runs clocks can be trusted.
+
+use crate::message::{KvMessage, server};
+use crate::node::KvNode;
+use crate::options::Settings;
+use crate::server::{Server, Taken};
+use whitewater_check::{Heard, LeaseRules, LeaseStep, Membership, Standing};
+use whitewater_raft::MessageKind;
+use whitewater_sim::{Action, Effect, NodeId, Script, Seen, Span, Step, Violation};
+
+/// The rules over leases.
+pub(super) struct Leases {
+    pub(super) rules: LeaseRules,
+    /// The ticks of a server, and how many of them its shortest election timeout has.
+    pub(super) timeout: fn(&Settings) -> (Span, u32),
+    /// Somebody's clock, or the time it takes to do anything, goes wrong: nothing is said about time.
+    is_off: bool,
+}
+
+impl Leases {
+    pub(super) fn new(script: &Script) -> Leases {
+        let disturbs_time = |step: &Step| {
+            let Step { action, .. } = step;
+            matches!(
+                action,
+                Action::Clock { .. } | Action::Pause(_) | Action::Slow { .. } | Action::Roll { .. }
+            )
+        };
+        let stands_still = script.disk.stalls > 0 || script.disk.busy_high > Span::ZERO;
+        let is_off = stands_still || script.steps.iter().any(disturbs_time);
+        let timeout = |settings: &Settings| (settings.tick, settings.election_ticks);
+        Leases { rules: LeaseRules::new(script.servers), timeout, is_off }
+    }
+
+    /// Looks at a step of a server.
+    #[inline]
+    pub(super) fn observe(
+        &mut self,
+        seen: &Seen<'_, KvNode>,
+        view: &Server,
+        (before, after): (Standing, Standing),
+        membership: Membership,
+    ) -> Result<(), Violation> {
+        let settings = view.settings();
+        if self.is_off || !settings.check_quorum {
+            return Ok(());
+        }
+        let (tick, election_ticks) = (self.timeout)(settings);
+        let heard = view.taken().map(|taken| (taken.from, taken.term, heard(taken)));
+        let asked = matches!(heard, Some((_, _, Heard::Ballot { .. })));
+        self.rules.observe(&LeaseStep {
+            node: seen.node,
+            now: seen.time,
+            tick,
+            election_ticks,
+            heard,
+            before,
+            after,
+            membership,
+            pre_vote_for: if asked { seen.effects.iter().find_map(pre_vote_in) } else { None },
+            hands_over: view.is_handing_over(),
+        })
+    }
+}
+
+fn heard(taken: Taken) -> Heard {
+    match taken.kind {
+        kind if kind.is_from_leader() => Heard::Leader,
+        MessageKind::Vote | MessageKind::PreVote => Heard::Ballot { takes_over: taken.takes_over },
+        _ => Heard::Other,
+    }
+}
+
+/// Whom a message gives a pre-vote.
+fn pre_vote_in(effect: &Effect<KvNode>) -> Option<NodeId> {
+    let Effect::Send { message: KvMessage::Raft { message, .. }, .. } = effect else { return None };
+    let grants = message.kind == MessageKind::PreVoteResponse && !message.reject;
+    if grants { server(message.to) } else { None }
+}
