@@ -170,7 +170,7 @@ fn led_by_a_hub(ground: &Ground, terrain: &Terrain, mesh: u16) -> Owed {
 /// is counted as one of a bare majority. So terms do not grow without end: what a disturber brings about is as many
 /// elections as there is time for, several times this number.
 pub(crate) fn elections_max(ground: &Ground, terrain: &Terrain, alone: bool) -> Option<u64> {
-    if !alone && !(ground.pre_vote && ground.check_quorum) {
+    if !(alone || ground.pre_vote && ground.check_quorum) {
         return None;
     }
     let (rounds, among) = match terrain.court() {

@@ -5,7 +5,7 @@ use super::*;
 use crate::testing::{LAKE, POND, SYSTEMS};
 use crate::text::{parse_script, print_step, script_lines};
 use std::collections::{BTreeMap, BTreeSet};
-use whitewater_sim::{Action, Fault, NodeId, Script, Span, Step, Target, Time, Trigger};
+use whitewater_sim::{Action, Fault, NodeId, Script, Settle, Span, Step, Target, Time, Trigger};
 
 const SEEDS: std::ops::Range<u64> = 0..400;
 
@@ -162,9 +162,15 @@ fn the_calm_profile_is_the_swarm_without_its_faults() {
         assert_eq!(operations(&calm), operations(&swarm), "seed {seed}");
         let frame = |plan: &Plan| {
             let Script { servers, clients, horizon, settle, network, .. } = plan.script;
+            // Links settle the quicker the slower the disks are.
+            let settle = Settle { delay_high: Span::ZERO, ..settle };
             (servers, clients, horizon, settle, network.delay_low, network.delay_high)
         };
         assert_eq!(frame(&calm), frame(&swarm), "seed {seed}");
+        let elsewhere = swarm.script.disk.high + swarm.script.lasting_slowness();
+        let settling = |plan: &Plan| plan.script.settle.delay_high;
+        assert!(settling(&swarm) <= settling(&calm), "seed {seed}");
+        assert!(elsewhere > Span::ZERO || settling(&swarm) == settling(&calm), "seed {seed}");
     }
 }
 
@@ -214,7 +220,17 @@ fn each_fault_family_is_on_in_about_half_of_the_runs() {
     }
     // Families of which one part makes the fault, of which two make it, or which only some runs may have.
     use Fault as F;
-    let sooner = [F::Crash, F::CutLeader, F::Isolate, F::CallFailed, F::Full, F::Corrupt, F::Misdeliver];
+    let sooner = [
+        F::Crash,
+        F::CutLeader,
+        F::Isolate,
+        F::CallFailed,
+        F::Full,
+        F::Corrupt,
+        F::Misdeliver,
+        F::Duplicate,
+        F::Reorder,
+    ];
     let later = [
         F::LongTail,
         F::Bimodal,
@@ -278,9 +294,11 @@ fn times_fit_the_system() {
         let Script { network, settle, horizon, .. } = &script;
         assert!(network.delay_low <= network.delay_high);
         assert!(network.delay_high.times(4) <= timing.election_low, "seed {seed}: nobody would be elected");
-        let round_trip = settle.delay_high.times(2);
-        assert!(round_trip.times(4) <= timing.election_low, "seed {seed}: no progress would be owed");
-        assert!((network.delay_low..=network.delay_high).contains(&settle.delay_high));
+        let one_way = settle.delay_high + script.disk.high + script.lasting_slowness();
+        assert!(one_way.times(2).times(4) <= timing.election_low, "seed {seed}: no progress would be owed");
+        assert!(settle.delay_high <= network.delay_high);
+        let least = network.delay_high.min(timing.election_low.part(50));
+        assert!(settle.delay_high >= least, "seed {seed}: settling is not worth its name");
         assert_eq!(settle.limit, timing.election_high.times(w::SETTLE_TIMEOUTS));
         assert!(*horizon <= timing.election_high.times(w::HORIZON_TIMEOUTS.1));
         assert!(horizon.times(100) >= timing.election_high.times(w::HORIZON_TIMEOUTS.0 * 99));

@@ -90,7 +90,7 @@ pub(super) const ROT_PERMILLE: (u64, u64) = (20, 500);
 
 /// Of the runs whose disks may not be trusted, one in so many may have disks wiped or replaced by older ones. Such a disk
 /// nearly always takes promises back that others count on, and then little is owed, while disks that rot are repaired.
-pub(super) const EXCHANGES_ONE_IN: u64 = 3;
+pub(super) const EXCHANGES_ONE_IN: u64 = 2;
 
 /// Faults of a family that is on, log-uniform.
 pub(super) const FAULTS_OF_A_FAMILY: (u64, u64) = (1, 6);
