@@ -93,8 +93,9 @@ pub(super) fn earlier_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     for at in 0..held.plan.script.pins.len() {
         let plan = held.plan.clone();
         let Some(number) = number_of(&plan.script.pins[at].decision) else { continue };
-        let sooner =
-            [1, number / 4, number / 2, number - 1].into_iter().filter(|&n| (1..number).contains(&n));
+        let sooner = [1, number / 4, number / 2, number.saturating_sub(1)]
+            .into_iter()
+            .filter(|&n| (1..number).contains(&n));
         let candidates = sooner
             .map(|number| changed(&plan, |plan| set_number(&mut plan.script.pins[at].decision, number)));
         helped |= trials.first_if(held, candidates, no_longer).is_some();
