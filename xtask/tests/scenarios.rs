@@ -67,10 +67,6 @@ scenarios! {
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
-    compacted_between_two_reads:
-        as_it_is,
-        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
-        as_it_was;
     confirmation_of_replaced_entries:
         by_index_and_term,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -90,6 +86,10 @@ scenarios! {
     disturbed_for_good: both, neither;
     majority_comes_back_empty: outside_the_contract;
     unacknowledged_and_gone: lost;
+    cut_off_while_confirming:
+        noticed,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        missed;
     disruptive_server: pre_vote_and_check_quorum, pre_vote_alone, check_quorum_alone, neither;
     figure_7_followers_of_every_shape:
         index_and_term,
@@ -132,6 +132,10 @@ scenarios! {
     leader_announce_before_relay_ready: drop, latch, mailbox;
     leader_behind_a_wall: fenced, not_fenced;
     leader_cut_off: check_quorum, no_check_quorum;
+    leader_that_cannot_write:
+        starts_again,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        leads_on;
     leader_that_hears_nobody: check_quorum, no_check_quorum;
     leader_whose_disk_stands_still:
         as_it_is,
@@ -205,6 +209,10 @@ scenarios! {
         rolled_back,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         left_waiting;
+    row_of_an_old_owner:
+        counts_for_nothing,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        waits;
     seed_e1_campaign_while_leading:
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]

@@ -23,6 +23,16 @@ impl Obstructions {
             for Link { from, to } in restless_links(&step.action, script.servers) {
                 links[from.index() * SLOTS + to.index()] = true;
             }
+            // Whoever cannot write owes nobody anything, and is owed nothing.
+            if let Action::FailSyncs(target) = &step.action {
+                for place in 0..SLOTS {
+                    let may_be = target.node().is_none_or(|node| node.index() == place);
+                    (0..SLOTS).filter(|_| may_be).for_each(|other| {
+                        links[place * SLOTS + other] = true;
+                        links[other * SLOTS + place] = true;
+                    });
+                }
+            }
             let pattern = match step.action.pattern() {
                 Some(pattern) if !only_adds_copies(&step.action) => pattern,
                 _ => continue,

@@ -118,6 +118,7 @@ fn rename_action(action: &Action, map: Map<'_>) -> Option<Action> {
         }
         Action::Rewind(node) => Action::Rewind(rename_target(*node, map)?),
         Action::Pause(node) => Action::Pause(rename_target(*node, map)?),
+        Action::FailSyncs(node) => Action::FailSyncs(rename_target(*node, map)?),
         Action::Slow { node, low, high } => {
             Action::Slow { node: rename_target(*node, map)?, low: *low, high: *high }
         }

@@ -231,6 +231,18 @@ fn errors_of_a_scenario_point_at_their_place() {
         (r#""bug": "lazy""#, r#""bug": "lasy""#),
         (r#""source": "a story","#, r#""source": "a story""#),
         (r#""drop": {"#, r#""drop": "#),
+        (r#""campaign at n1","#, r#""campaign at n1", // now"#),
+        (r#""a story","#, r#""a \ud800 story","#),
+        (r#""a story","#, r#""a \q story","#),
+        (r#""system": "pond","#, r#""system": "pond", "system": "lake","#),
+        (r#""notes": ["#, r#""notes": [[["#),
+        (r#""source": "a story""#, r#""source": 1e999"#),
+        // What a line may say, and the script cannot mean.
+        ("crash n3 until end", "crash n3 at 2001ms until end"),
+        ("crash n3 until end", "crash n3 at 300ms until 200ms"),
+        ("crash n3 until end", "cut n3->n3 until 200ms"),
+        ("crash n3 until end", "drop n3->n3 MsgApp"),
+        ("crash n3 until end", "crash follower-3 until end"),
     ];
     let in_files = changes.map(|change| broken(RACE, change, Scenario::parse));
     // Every error of the lines as well, each as one more line of the script.
@@ -251,11 +263,23 @@ fn errors_of_a_scenario_point_at_their_place() {
         "@drop: step 2, `hold relay-ready n1->n2 until n1 leads`, never happened".to_owned(),
         "give the step a moment that comes, or take it out",
     );
-    let whole = [none, no_object.to_string(), never.to_string()];
+    let odd = [
+        ("", "empty"),
+        (" \n", "blank"),
+        ("{", "an open brace"),
+        ("\u{0}", "no text"),
+        ("'name'", "other quotes"),
+    ];
+    let odd = odd.map(|(json, what)| {
+        let wrong = Scenario::parse("early-announcement.json", json, &SYSTEMS).unwrap_err();
+        format!("({what}) {wrong}")
+    });
+    let whole = [none, no_object.to_string(), never.to_string()].into_iter().chain(odd);
     let told: Vec<String> = in_files.into_iter().chain(whole).chain(in_lines).collect();
     insta::assert_snapshot!(told.join("\n\n"));
     let sources = [
         ("scenario/read.rs", include_str!("scenario/read.rs")),
+        ("scenario/sense.rs", include_str!("scenario/sense.rs")),
         ("file/shared.rs", include_str!("file/shared.rs")),
     ];
     let missed = crate::testing::unreached(&sources, &["source.wrong(", "source.wrong_key("]);

@@ -4,6 +4,7 @@ mod around;
 mod index;
 mod read;
 mod schema;
+mod sense;
 mod step;
 
 pub use around::around;

@@ -43,6 +43,8 @@ pub enum Action {
     Rewind(Target),
     /// A process is stopped: what comes for it waits until the end of the interval. Its clock goes on.
     Pause(Target),
+    /// Every sync of a disk fails, those under way and those of names included, and has lost what it was to make durable.
+    FailSyncs(Target),
     /// Every input keeps the node busy for so long; what comes meanwhile waits.
     Slow {
         /// Which.
@@ -206,6 +208,7 @@ impl Action {
             | Action::Roll { node, .. }
             | Action::Rewind(node)
             | Action::Pause(node)
+            | Action::FailSyncs(node)
             | Action::Slow { node, .. }
             | Action::Clock { node, .. } => Some(*node),
             _ => None,

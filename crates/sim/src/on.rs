@@ -65,6 +65,7 @@ fn of_step(step: &Step, servers: usize, set: FaultSet) -> FaultSet {
         Action::Roll { .. } => Fault::Roll,
         Action::Rewind(_) => Fault::OlderDisk,
         Action::Pause(_) => Fault::Pause,
+        Action::FailSyncs(_) => Fault::SyncFailed,
         Action::Slow { .. } => Fault::SlowNode,
         Action::Clock { change, .. } => match change {
             ClockChange::Rate(_) => Fault::ClockRate,

@@ -163,9 +163,11 @@ impl Script {
         })
     }
 
-    /// What may be relied on: what its disks promise, unless a step takes a disk away or puts an older one back.
+    /// What may be relied on: what its disks promise, unless a step makes one fail, takes one away or puts an older one back.
     pub fn contract(&self) -> DiskContract {
-        let promised = self.disk.contract();
+        let fails = self.steps.iter().any(|step| matches!(step.action, Action::FailSyncs(_)));
+        let by_steps = if fails { DiskContract::Lossy } else { DiskContract::Honest };
+        let promised = self.disk.contract().max(by_steps);
         if self.exchanged_disks().next().is_none() {
             return promised;
         }

@@ -69,6 +69,11 @@ pub trait System: Sync {
     fn figures(&self) -> &'static [&'static str] {
         &[]
     }
+    /// What its words mean, where they do not say it themselves: commands, kinds of messages, timers and figures, each with
+    /// a sentence. For whoever writes scripts.
+    fn glossary(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
     /// Runs a script; records a trace if asked to.
     ///
     /// # Errors

@@ -211,6 +211,26 @@ fn times(outcome: &Outcome, kind: EventKind, of: NodeId) -> Vec<Time> {
 }
 
 #[test]
+fn a_step_makes_the_syncs_of_one_disk_fail_until_it_ends() {
+    let failing = |of: usize| {
+        let failing = step(at(30), Action::FailSyncs(node(of)), Some(at(150)));
+        Script {
+            steps: disks(DiskTiming::default()).steps.into_iter().chain([failing]).collect(),
+            ..script(Vec::new())
+        }
+    };
+    let bites = |script: &Script, without| outcome(script, without).counters.bites[Fault::SyncFailed];
+    let failed = bites(&failing(1), FaultSet::NONE);
+    assert!(failed > 1, "{failed} syncs failed");
+    assert!(failing(1).faults().has(Fault::SyncFailed));
+    assert_eq!(failing(1).contract(), DiskContract::Lossy);
+    assert_eq!(bites(&failing(1), FaultSet::NONE.with(Fault::SyncFailed)), 0);
+    let short =
+        Script { steps: vec![step(at(0), Action::FailSyncs(node(1)), Some(at(1)))], ..script(Vec::new()) };
+    assert_eq!(bites(&short, FaultSet::NONE), 0, "nothing is written meanwhile");
+}
+
+#[test]
 fn a_stopped_process_does_nothing_and_then_everything_it_missed() {
     let outcome = run(&script(during(Action::Pause(node(1)))));
     let within = |time: &&Time| Time::from_millis(30) < **time && **time < Time::from_millis(150);

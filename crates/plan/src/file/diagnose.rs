@@ -96,6 +96,17 @@ impl<'a> Source<'a> {
         } else if let Some((what, wanted)) = said.split_once(", expected ") {
             let start = self.value_before(place);
             self.at(start, format!("{} does not belong here", found_words(what)), wanted_words(wanted))
+        } else if said.contains("surrogate") || said.contains("escape") {
+            let start = self.value_before(place);
+            let mend = "write the letters themselves, or \\u with four digits; two of them for what lies beyond 16 bits";
+            self.at(start, format!("this is no text: {said}"), mend.to_owned())
+        } else if self.json.trim().is_empty() {
+            let mend = "`cargo xtask scenario new NAME` begins one".to_owned();
+            self.at(0, "the file is empty".to_owned(), mend)
+        } else if self.json.as_bytes()[..place.min(self.json.len())].trim_ascii_end().ends_with(b"/") {
+            let mend = "take the comment out, or say it in `notes` or behind ` | ` in a line of the script"
+                .to_owned();
+            self.at(place.saturating_sub(1), "JSON has no comments".to_owned(), mend)
         } else if serde_json::from_str::<serde::de::IgnoredAny>(self.json).is_ok() {
             let start = self.value_before(place);
             let mend = "write a word in quotes, or an object in braces".to_owned();

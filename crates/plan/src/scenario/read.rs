@@ -1,6 +1,6 @@
 //! Reading scenario files.
 
-use super::{Expect, NO_NODE, Scenario, Variant};
+use super::{Expect, NO_NODE, Scenario, Variant, sense};
 use crate::InputError;
 use crate::file::{Entries, PlanParts, Source};
 use crate::suggest::listed;
@@ -72,6 +72,7 @@ impl Scenario {
         parts.add_options(&mut options, &["options"], system, &file.options)?;
         let read = parse_lines(&file.script, Some(system)).map_err(|wrong| source.wrong_line(wrong))?;
         let script = script_of(&read, file.script.len()).map_err(|wrong| source.wrong_line(wrong))?;
+        sense::check(&read, &file.script, &script).map_err(|wrong| source.wrong_line(wrong))?;
         if file.variants.0.is_empty() {
             let mend = r#"add one, such as "plain": { "expect": "pass" }"#;
             return Err(source.wrong(&["variants"], "a scenario has at least one variant".to_owned(), mend));

@@ -3,12 +3,18 @@
 use super::Scenario;
 use crate::InputError;
 use crate::file::Source;
-use crate::text::{Line, LineError, parse_lines};
+use crate::text::{Line, LineError, Read, parse_lines};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Lines {
     script: Vec<String>,
+}
+
+/// The lines that hold steps, in their order.
+pub(super) fn step_lines(read: &[Read]) -> impl Iterator<Item = usize> + '_ {
+    let steps = read.iter().enumerate().filter(|(_, read)| matches!(read.line, Line::Step(_)));
+    steps.map(|(line, _)| line)
 }
 
 impl Scenario {

@@ -80,7 +80,7 @@ fn has_duration(action: &Action, has_end: bool) -> bool {
         Action::Partition(_) | Action::Topology { .. } | Action::Cut { .. } | Action::Clog { .. } => true,
         Action::Hold(_) | Action::Lossy(..) | Action::Choke(..) | Action::Corrupt(..) => true,
         Action::Reorder { .. } | Action::DuplicateSome { .. } | Action::MisdeliverSome(..) => true,
-        Action::Rewind(_) | Action::Pause(_) | Action::Slow { .. } => true,
+        Action::Rewind(_) | Action::Pause(_) | Action::FailSyncs(_) | Action::Slow { .. } => true,
         Action::Clock { change: ClockChange::Rate(_) | ClockChange::Freeze, .. } => true,
         Action::Clock { .. } | Action::Drop(_) | Action::Delay(..) | Action::Jitter { .. } => has_end,
         Action::Duplicate(..) | Action::Replay(..) | Action::Misdeliver(..) => has_end,
@@ -100,6 +100,7 @@ pub fn print_action(action: &Action) -> String {
         }
         Action::Rewind(node) => format!("rewind {}", print_target(node)),
         Action::Pause(node) => format!("pause {}", print_target(node)),
+        Action::FailSyncs(node) => format!("fail-syncs {}", print_target(node)),
         Action::Slow { node, low, high } => {
             format!("slow {} by {}", print_target(node), print_range(*low, *high))
         }

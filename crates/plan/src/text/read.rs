@@ -39,11 +39,12 @@ pub(super) const SETTINGS: [&str; 26] = [
 ];
 
 /// First words of steps that are no operations.
-pub(super) const STEPS: [&str; 25] = [
+pub(super) const STEPS: [&str; 26] = [
     "crash",
     "roll",
     "rewind",
     "pause",
+    "fail-syncs",
     "slow",
     "clock",
     "partition",
@@ -277,7 +278,8 @@ impl<'a> Reader<'a> {
                 false => Ok(()),
                 true => {
                     let message = format!("`{text}` is a second {what}");
-                    Err(self.words.wrong(&word, message, "leave one of the two out, or write two lines"))
+                    let mend = "leave one of the two out, or write two lines; a pattern may say a link, a name, `term 2` and `#3`";
+                    Err(self.words.wrong(&word, message, mend))
                 }
             };
             if word.quoted || is_name(text) {
@@ -307,6 +309,11 @@ impl<'a> Reader<'a> {
                 twice(pattern.number.is_some(), "number")?;
                 pattern.number = Some(self.number_of(&word, number, 1, u64::from(u32::MAX))? as u32);
                 self.words.next();
+            } else if ["any", "all", "every", "everything"].contains(&text) {
+                let message = format!("`{text}` names no message");
+                let mend =
+                    "leave it out: what a pattern does not say matches everything; any->any is every link";
+                return Err(self.words.wrong(&word, message, mend));
             } else {
                 break;
             }

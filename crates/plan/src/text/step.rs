@@ -81,6 +81,7 @@ impl Reader<'_> {
             "roll" => self.roll(),
             "rewind" => Ok(Action::Rewind(self.target()?)),
             "pause" => Ok(Action::Pause(self.target()?)),
+            "fail-syncs" => Ok(Action::FailSyncs(self.target()?)),
             "slow" => {
                 let node = self.target()?;
                 self.keyword("by", "how long each input takes, such as `slow n1 by 1ms..5ms`")?;
@@ -356,6 +357,9 @@ impl Reader<'_> {
         while let Some(word) = self.words.peek().filter(|word| !word.is("|")) {
             if word.quoted || !is_clause(&word) {
                 let mend = match nearest(&word.text, &CLAUSES) {
+                    _ if word.is("within") => {
+                        "only what is expected has `within`; what must not happen lasts to an end, such as `until 2s`".to_owned()
+                    }
                     Some(near) => format!("did you mean `{near}`?"),
                     None => {
                         "what may follow is a time (`at`, `from`, `when`, `until`) or a note behind ` | `"
@@ -365,7 +369,13 @@ impl Reader<'_> {
                 return Err(self.words.wrong(&word, format!("`{}` is not expected here", word.text), mend));
             }
             self.words.next();
+            let begun = clauses.when.is_some();
             let given = self.clause(&word, action, &mut clauses)?;
+            if given && begun && clauses.when.is_some() && is_beginning(&word) {
+                let message = "a step begins once, and this is its second beginning".to_owned();
+                let mend = "keep one of the two; `when CONDITION after 5ms` waits after a condition, which may come true at any time of the run";
+                return Err(self.words.wrong(&word, message, mend));
+            }
             if given {
                 let message = format!("`{}` comes a second time", word.text);
                 return Err(self.words.wrong(&word, message, "keep one of the two"));
@@ -469,6 +479,11 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a clause says when a step begins.
+fn is_beginning(word: &Word) -> bool {
+    ["at", "from", "when"].iter().any(|clause| word.is(clause))
+}
+
 /// The effect of a node that a crash is placed after.
 fn countable(word: &Word) -> Option<Countable> {
     [Countable::Sends, Countable::Replies].into_iter().find(|&effect| word.is(countable_word(effect)))
@@ -486,6 +501,9 @@ fn words_until_clause(line: &str) -> String {
 
 /// The step or setting that a wrong first word was meant to be.
 fn verb_meant(first: &Word) -> Option<String> {
+    if ["eventually", "assert", "check", "wait"].contains(&first.text.as_str()) {
+        return Some("write `expect n1 leads within 500ms`, or `never n1 leads until 2s`".to_owned());
+    }
     let known = [&STEPS[..], &SETTINGS[..], &[PIN]].concat();
-    nearest(&first.text, &known).map(|word| format!("did you mean `{word}`?"))
+    nearest(&first.text, &known).map(|word| format!("did you mean `{word}`? steps are {}", STEPS.join(", ")))
 }

@@ -406,6 +406,7 @@ fn actions() -> BoxedStrategy<Action> {
         }),
         targets().prop_map(Action::Rewind),
         targets().prop_map(Action::Pause),
+        targets().prop_map(Action::FailSyncs),
         (targets(), spans(), spans()).prop_map(|(node, a, b)| Action::Slow {
             node,
             low: a.min(b),

@@ -121,7 +121,7 @@ impl Disk {
     }
 
     pub(super) fn fate_of_sync(&mut self) -> SyncFate {
-        if self.happens(address::SYNC_FAILS, self.calls, self.timing.failures) {
+        if self.failing > 0 || self.happens(address::SYNC_FAILS, self.calls, self.timing.failures) {
             SyncFate::Fails
         } else if self.happens(address::LIE, self.calls, self.timing.faults.lies) {
             self.counts.lied += 1;
@@ -206,12 +206,27 @@ impl Disk {
     /// Leaves some kinds of faults out from now on.
     pub(crate) fn leave_out(&mut self, faults: FaultSet) {
         self.timing = self.timing.without(faults);
-        self.plain = self.timing.is_plain() && self.is_unpinned();
+        self.look_again();
+    }
+
+    /// One more step of the script makes every sync fail from now on, those under way as well; or one less does.
+    pub(crate) fn fail_syncs(&mut self, begins: bool) {
+        if begins {
+            self.failing += 1;
+            self.waiting.iter_mut().chain(&mut self.asked).for_each(|sync| sync.fate = SyncFate::Fails);
+        } else {
+            self.failing -= 1;
+        }
+        self.look_again();
+    }
+
+    fn look_again(&mut self) {
+        self.plain = self.timing.is_plain() && self.failing == 0 && self.is_unpinned();
     }
 
     /// Faults are over: the disk is as slow as before, and otherwise as it should be.
     pub(crate) fn heal(&mut self) {
         self.timing = self.timing.healed();
-        self.plain = self.timing.is_plain() && self.is_unpinned();
+        self.look_again();
     }
 }

@@ -153,7 +153,7 @@ pub struct Disk {
     /// Memory of files that are gone, for those to come.
     spare: Vec<Vec<u8>>,
     timing: DiskTiming,
-    /// Whether nothing but what is asked for can happen; a copy of [`DiskTiming::is_plain`].
+    /// Whether nothing but what is asked for can happen; a copy of what it is made of.
     plain: bool,
     key: Key,
     calls: u64,
@@ -166,6 +166,8 @@ pub struct Disk {
     busy: Span,
     now: Time,
     counts: DiskCounts,
+    /// Steps of the script that make every sync fail now.
+    failing: u32,
     /// Whether it was ever emptied or put back to an earlier moment.
     replaced: bool,
     /// Decisions that are pinned or written down; none in a campaign.

@@ -86,6 +86,34 @@ fn a_failed_sync_loses_the_dirty_data_and_the_next_one_says_done() {
 }
 
 #[test]
+fn a_disk_that_is_made_to_fail_fails_what_is_under_way_and_what_comes_until_it_is_left_alone() {
+    let latency = Span::from_millis(5);
+    let timing = DiskTiming { low: latency, high: latency, ..DiskTiming::default() };
+    let mut slow = Disk::new(timing, Keys::new(1).key(Site::DISK, 0));
+    let file = slow.open("log");
+    slow.append(file, b"dirty").unwrap();
+    let Ok(Sync::Pending(ticket)) = slow.sync(file) else { panic!("it takes a while") };
+    slow.take_asked().for_each(drop);
+    slow.fail_syncs(true);
+    slow.fail_syncs(true);
+    assert_eq!(slow.complete(ticket), Some(false));
+    assert_eq!(slow.read(file), b"");
+
+    let mut disk = disk();
+    let file = disk.open("log");
+    disk.fail_syncs(true);
+    disk.fail_syncs(true);
+    disk.fail_syncs(false);
+    disk.append(file, b"dirty").unwrap();
+    assert_eq!(disk.sync(file), Err(DiskError::Failed), "another step lasts");
+    assert_eq!(disk.sync_dir(), Err(DiskError::Failed));
+    disk.fail_syncs(false);
+    disk.append(file, b"kept").unwrap();
+    assert_eq!(disk.sync(file), Ok(Sync::Done));
+    assert_eq!(disk.read(file), b"kept");
+}
+
+#[test]
 fn a_disk_that_dies_at_a_call_does_nothing_from_there_on() {
     let mut disk = disk();
     let file = disk.open("log");

@@ -64,6 +64,12 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                     self.around(node).busy_until = Time::MAX;
                 }
             }
+            Action::FailSyncs(_) => {
+                if !self.without.has(Fault::SyncFailed) {
+                    self.director.steps[step].struck = Some((node, incarnation));
+                    self.around(node).disk.fail_syncs(true);
+                }
+            }
             Action::Slow { low, high, .. } => {
                 self.director.steps[step].struck = Some((node, incarnation));
                 if !self.without.has(Fault::SlowNode) {
@@ -117,6 +123,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let until = self.script.steps[step].until.is_some();
         match self.script.steps[step].action {
             Action::Pause(_) if self.cluster.incarnation(node) == incarnation => self.resume(node),
+            // The disk outlives the process.
+            Action::FailSyncs(_) => self.around(node).disk.fail_syncs(false),
             Action::Slow { .. } => {
                 let around = self.around(node);
                 around.slowness = around.slowness.filter(|slowness| slowness.step != step);

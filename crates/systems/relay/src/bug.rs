@@ -39,11 +39,17 @@ pub enum Bug {
     OldConfirmSplitsBrain,
     /// A row that gives the queue up, and comes behind a claim, is taken for the work of a second leader (gh-7286).
     OldDemoteSplitsBrain,
+    /// What an owner of an older term writes after a claim waits in the queue as if it owned it (gh-7253).
+    OldRowsWait,
+    /// The end of the write of a confirmation is missed by an owner that has resigned meanwhile (gh-7253).
+    ConfirmMissedWhenFenced,
+    /// A leader whose log could not be written gives up what was to be written, and leads on (gh-9399).
+    LeadsWithoutLog,
 }
 
 /// Ids with their bugs.
 #[cfg(feature = "mutants")]
-const TABLE: [(&str, Bug); 16] = [
+const TABLE: [(&str, Bug); 19] = [
     ("gh-6754", Bug::RowsBeforeTerm),
     ("gh-7253-early-vote", Bug::EarlyVote),
     ("gh-7253-ack-before-term", Bug::AckBeforeTerm),
@@ -60,6 +66,9 @@ const TABLE: [(&str, Bug); 16] = [
     ("gh-12205", Bug::ClaimWaitsForQueue),
     ("gh-9138", Bug::OldConfirmSplitsBrain),
     ("gh-7286", Bug::OldDemoteSplitsBrain),
+    ("gh-7253-old-rows", Bug::OldRowsWait),
+    ("gh-7253-fenced-confirm", Bug::ConfirmMissedWhenFenced),
+    ("gh-9399", Bug::LeadsWithoutLog),
 ];
 
 /// Ids of the bugs that can be planted.

@@ -46,6 +46,7 @@ pub mod bug;
 pub mod census;
 pub mod command;
 pub mod cursor;
+mod glossary;
 pub mod inbound;
 pub mod marks;
 pub mod message;

@@ -204,6 +204,10 @@ impl Queue {
             Meaning::Demote { .. } if is_old => Some("of an older term: counts for nothing"),
             Meaning::Demote { .. } => Some("of somebody who does not own the queue: counts for nothing"),
             Meaning::Confirm { .. } if is_old => Some("of an older term: counts for nothing"),
+            Meaning::Sync if is_old && self.planted.is(Bug::OldRowsWait) => {
+                self.waiting.push((origin, row.lsn));
+                None
+            }
             Meaning::Sync if is_old => {
                 self.fates.push(Fate { owner: origin, lsn: row.lsn, confirmed: false });
                 Some("of an older term: counts for nothing")

@@ -2,6 +2,7 @@
 
 use crate::bug::IDS;
 use crate::command::Command;
+use crate::glossary::GLOSSARY;
 use crate::marks::MARKS;
 use crate::message::KINDS;
 use crate::monitor::RelayMonitor;
@@ -98,6 +99,10 @@ impl System for Relay {
 
     fn figures(&self) -> &'static [&'static str] {
         FIGURES
+    }
+
+    fn glossary(&self) -> &'static [(&'static str, &'static str)] {
+        GLOSSARY
     }
 
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {

@@ -27,7 +27,13 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
         bail!("{}: there is one already; choose another name", file.display());
     }
     let notes = vec!["What happens, and why it matters.".to_owned()];
-    let scenario = Scenario { notes, ..Scenario::begin(name, wanted) };
+    let scenario = Scenario {
+        notes,
+        theme: Some("what it is about".to_owned()),
+        moral: Some("What is to be learned from it, in one sentence.".to_owned()),
+        source: Some("who has had it, or where it is written of".to_owned()),
+        ..Scenario::begin(name, wanted)
+    };
     files::write_whole(&file, &scenario.format())?;
     screen.print(&format!(
         "{}: written; add steps to it, then `cargo xtask scenario run {name}`",

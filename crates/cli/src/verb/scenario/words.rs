@@ -45,6 +45,12 @@ fn words(system: &dyn System) -> String {
         let commands = commands.split_once(": ").map_or(commands.as_str(), |(_, forms)| forms);
         let _ = writeln!(text, "  {:<9} {commands}", "commands");
     }
+    if !system.glossary().is_empty() {
+        text.push_str("\n  Meanings\n");
+    }
+    for (word, meaning) in system.glossary() {
+        let _ = writeln!(text, "    {word:<24} {meaning}");
+    }
     text.push_str("\n  Options\n");
     for option in system.options() {
         let node = if option.per_node { ", for one node: `.n2` behind the name" } else { "" };

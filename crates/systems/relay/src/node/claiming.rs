@@ -5,6 +5,7 @@ use crate::bug::Bug;
 use crate::command::Reply;
 use crate::marks;
 use crate::queue::Meaning;
+use crate::row::Row;
 use std::collections::VecDeque;
 use whitewater_sim::{LocalTime, NodeId, OpId, Role};
 
@@ -48,6 +49,13 @@ impl RelayNode {
         self.claim.unclaimed += u32::from(!self.owns_queue());
         let lsn = self.write_own(None, &format!("sync {text}"));
         self.claim.unanswered.push_back((lsn, op));
+    }
+
+    /// Whether it does not notice that a row of its own is durable: only with a planted bug.
+    pub(super) fn misses(&self, row: &Row) -> bool {
+        let is_confirmation = || matches!(Meaning::of(&row.text), Meaning::Confirm { .. });
+        let is_planted = self.settings.planted.is(Bug::ConfirmMissedWhenFenced);
+        is_planted && row.origin == self.id && is_confirmation() && self.raft.state() != Role::Leader
     }
 
     /// Whether it leads and has claimed the queue in this term.

@@ -130,7 +130,7 @@ impl RelayNode {
         self.vclock.follow(row.origin, row.lsn);
         let chain = &mut self.chains[row.origin.index()];
         *chain = row.chain(*chain);
-        let remark = if self.settings.queue { self.queue.apply(&row) } else { None };
+        let remark = if self.settings.queue && !self.misses(&row) { self.queue.apply(&row) } else { None };
         self.log.push(row);
         remark
     }
@@ -215,7 +215,7 @@ impl RelayNode {
             Input::Timeout(timer) => self.timeout(now, timer, fx),
             Input::Command { op, command } => self.command(now, op, command, fx),
             Input::Synced(ticket) => self.wal.synced(ticket, &mut self.done),
-            Input::SyncFailed(ticket) if self.wal.awaits(ticket) => self.start_again(now, fx),
+            Input::SyncFailed(ticket) if self.wal.awaits(ticket) => self.write_failed(now, fx),
             Input::SyncFailed(_) => {}
         }
         self.finish(now, before, fx);

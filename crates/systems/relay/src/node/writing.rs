@@ -1,12 +1,13 @@
 //! The part of a server around its log: own rows, what becomes durable, and a disk that fails.
 
 use super::{Fx, RelayNode};
+use crate::bug::Bug;
 use crate::command::Reply;
 use crate::marks;
 use crate::row::Row;
 use crate::timer::Timer;
 use crate::wal::Entry;
-use whitewater_sim::{LocalTime, NodeId, OpId};
+use whitewater_sim::{LocalTime, NodeId, OpId, Role};
 
 impl RelayNode {
     /// Writes a row of its own.
@@ -32,7 +33,7 @@ impl RelayNode {
         let mut acks = 0u32;
         loop {
             if self.wal.advance(fx.disk(), &mut self.done).is_err() {
-                self.start_again(now, fx);
+                self.write_failed(now, fx);
                 return;
             }
             let Some(entry) = self.done.pop_front() else { break };
@@ -66,8 +67,19 @@ impl RelayNode {
         self.wake_relays(origin, fx);
     }
 
-    /// A failed sync: what was written is gone, and nothing in memory can be relied on. As after a crash of the process.
-    pub(super) fn start_again(&mut self, now: LocalTime, fx: Fx<'_, '_>) {
+    /// A sync has failed.
+    pub(super) fn write_failed(&mut self, now: LocalTime, fx: Fx<'_, '_>) {
+        if self.settings.planted.is(Bug::LeadsWithoutLog) && self.raft.state() == Role::Leader {
+            fx.note(format_args!("the log could not be written: gives it up and leads on"));
+            self.wal.give_up();
+            self.volatile_vclock = self.vclock;
+            return;
+        }
+        self.start_again(now, fx);
+    }
+
+    /// What was written is gone, and nothing in memory can be relied on. As after a crash of the process.
+    fn start_again(&mut self, now: LocalTime, fx: Fx<'_, '_>) {
         fx.mark(marks::SYNC_FAILED);
         fx.note(format_args!("the log could not be written: starts again from its disk"));
         fx.cancel_timer(Timer::Election);
