@@ -226,7 +226,7 @@ fn a_step_makes_the_syncs_of_one_disk_fail_until_it_ends() {
     assert_eq!(failing(1).contract(), DiskContract::Lossy);
     assert_eq!(bites(&failing(1), FaultSet::NONE.with(Fault::SyncFailed)), 0);
     let short =
-        Script { steps: vec![step(at(0), Action::FailSyncs(node(1)), Some(at(1)))], ..script(Vec::new()) };
+        Script { steps: vec![step(at(31), Action::FailSyncs(node(1)), Some(at(32)))], ..script(Vec::new()) };
     assert_eq!(bites(&short, FaultSet::NONE), 0, "nothing is written meanwhile");
 }
 
