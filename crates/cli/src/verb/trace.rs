@@ -38,7 +38,7 @@ enum Action {
         /// The run.
         what: String,
         /// How: one JSON object per line.
-        #[arg(value_enum)]
+        #[arg(value_enum, default_value = "jsonl")]
         form: Form,
     },
 }

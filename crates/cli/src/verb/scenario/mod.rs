@@ -87,6 +87,9 @@ fn find(name: &str, all: &[PathBuf]) -> anyhow::Result<PathBuf> {
     if path.is_file() {
         return Ok(path.to_path_buf());
     }
+    if path.is_dir() {
+        return Err(anyhow!("{name}: is a folder; name a file in it, or a scenario without `.json`"));
+    }
     let stem = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     all.iter().find(|path| stem(path) == name).cloned().ok_or_else(|| {
         let names: Vec<_> = all.iter().map(stem).collect();
