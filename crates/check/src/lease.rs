@@ -73,17 +73,26 @@ pub struct LeaseRules {
     /// By position: when a follower heard of the leader of its term last.
     heard: [Option<(Time, u64, NodeId)>; SERVERS_MAX],
     leading: [Contacts; SERVERS_MAX],
+    /// Rules that are switched off, by place in [`LeaseRules::rules`].
+    blind: [bool; 2],
 }
 
 impl LeaseRules {
     /// Rules for a cluster of so many servers, none of which has started.
     pub fn new(servers: usize) -> LeaseRules {
-        LeaseRules { servers, heard: [None; SERVERS_MAX], leading: [Contacts::default(); SERVERS_MAX] }
+        let leading = [Contacts::default(); SERVERS_MAX];
+        LeaseRules { servers, heard: [None; SERVERS_MAX], leading, blind: [false; 2] }
     }
 
     /// Name and claim of each rule.
     pub const fn rules() -> [(&'static str, &'static str); 2] {
         [VOTERS_LOYAL, LEADS_BY_CONTACT]
+    }
+
+    /// Switches a rule off, if it is one of these; says whether it is.
+    pub fn blind(&mut self, name: &str) -> bool {
+        let place = LeaseRules::rules().iter().position(|(rule, _)| *rule == name);
+        place.is_some_and(|place| !std::mem::replace(&mut self.blind[place], true))
     }
 
     /// A server starts, or is gone: it has heard of nobody.
@@ -103,11 +112,11 @@ impl LeaseRules {
                 Heard::Leader if step.after.leader == Some(from) && step.after.term == term => {
                     self.heard[step.node.position()] = Some((step.now, term, from));
                 }
-                Heard::Ballot { takes_over: false } => self.vote(step, from)?,
+                Heard::Ballot { takes_over: false } if !self.blind[0] => self.vote(step, from)?,
                 _ => {}
             }
         }
-        if step.after.role == Role::Leader { self.lead(step) } else { Ok(()) }
+        if step.after.role == Role::Leader && !self.blind[1] { self.lead(step) } else { Ok(()) }
     }
 
     /// A server was asked for a vote.
@@ -280,6 +289,15 @@ pub(crate) mod tests {
         assert_eq!(rule(leads(3, 221, false)), Some("leads-by-contact"), "an answer of another term is none");
         assert_eq!(rule(leads(5, 221, false)), Some("leads-by-contact"), "nor is one of a later term");
         assert_eq!(leads(3, 320, true), Ok(()), "a transfer gives it time");
+    }
+
+    #[test]
+    fn what_is_blind_finds_nothing() {
+        let mut rules = LeaseRules::new(3);
+        assert!(rules.blind("leads-by-contact") && !rules.blind("no-rule"));
+        for millis in [0, 60_000] {
+            assert_eq!(rules.observe(&step(N1, millis, leader(4), leader(4))), Ok(()));
+        }
     }
 
     #[test]

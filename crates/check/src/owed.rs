@@ -166,6 +166,10 @@ fn led_by_a_hub(ground: &Ground, terrain: &Terrain, mesh: u16) -> Owed {
 /// before it has heard from the leader. And until all hear each other, each may stand once in every shortest timeout, by a
 /// clock that runs a fifth too fast.
 ///
+/// For a whole cluster of three that asks before it stands these are 3 * (20 + 1) = 63. Others watch for 6 elections: with
+/// three candidates these are two rounds, which both fail with a probability of up to 0.3^2 under the timing that is granted
+/// here. A lawful run would miss that bound every day, and only a leader that is never kept misses this one.
+///
 /// Where they are not `alone`, those outside stand as well, if a majority says before that it hears no leader. Then a round
 /// is counted as one of a bare majority. So terms do not grow without end: what a disturber brings about is as many
 /// elections as there is time for, several times this number.

@@ -27,27 +27,40 @@ pub const PROGRESS_RULES: [(&str, &str); 11] = {
     ]
 };
 
+/// The one bound that chance has a part in: all rounds of election that [`SETTLE_TIMEOUTS`](crate::SETTLE_TIMEOUTS) leaves
+/// time for fail with a probability below 10^-10, by the calculation there. Each rule below waits for the same moment, and
+/// so for a leader as well; what comes behind the leader is bounded without chance, as said at each.
 const LEADER: (&str, &str) =
     ("leader-elected", "Once faults are over, a connected majority elects a leader.");
+/// Nothing is lost any more, so that each round trip brings a follower at least one append, and the time for those is added
+/// to the bound ([`Owed::Progress`], `allowance`). Probability of a false alarm: that of [`LEADER`].
 const CONVERGE: (&str, &str) =
     ("logs-converge", "Once faults are over, a leader commits its log and its followers apply all of it.");
+/// A leader that has applied a joint membership proposes to leave it in the same step; that entry is one of those that logs
+/// converge to, which are waited for in any case. Probability of a false alarm: that of [`LEADER`].
 const JOINT_LEFT: (&str, &str) = (
     "joint-left",
     "Once faults are over, a joint membership that is to be left without being asked is left.",
 );
 /// A transfer is given up after the shortest election timeout by the leader's own clock, which is at most a quarter longer
-/// where that runs a fifth too slowly: of the time that a phase has, this is a thirtieth. Nothing is left to chance.
+/// where that runs a fifth too slowly: of the time that a phase has, this is a thirtieth. Nothing is left to chance but what
+/// [`LEADER`] is.
 const TRANSFER_ENDED: (&str, &str) =
     ("transfer-ended", "Once faults are over, a leader that hands over has done so or gives it up.");
 /// All that a leader has is committed and applied by then, so that it refuses nothing for want of room: nothing is left to
-/// chance.
+/// chance but what [`LEADER`] is.
 const PROPOSALS_ACCEPTED: (&str, &str) = (
     "proposals-accepted",
     "Once faults are over, a leader that has nothing uncommitted takes proposals again.",
 );
+/// A client asks somebody else after at most two longest election timeouts, and there are as many servers to ask; the time
+/// for that is added to the bound by the system. Probability of a false alarm: that of [`LEADER`].
 const ANSWERS: (&str, &str) = ("clients-answered", "Once faults are over, every client gets its answer.");
+/// One round trip behind a leader that its client has found, see [`ANSWERS`]. Probability of a false alarm: that of
+/// [`LEADER`].
 const FRESH_WRITE: (&str, &str) =
     ("fresh-write-served", "Once faults are over, a new write is acknowledged.");
+/// One round trip for the read index and one for the answer, else as [`FRESH_WRITE`].
 const FRESH_READ: (&str, &str) = ("fresh-read-served", "Once faults are over, a new read is answered.");
 
 /// How a fresh operation stands.

@@ -96,6 +96,8 @@ pub struct Clients<T> {
     /// What a value that is being read consists of.
     scratch: Vec<u64>,
     last: Vec<LastRead>,
+    /// No order is looked for, and so no record kept.
+    forgoes_search: bool,
 }
 
 impl<T: Word> Clients<T> {
@@ -113,7 +115,13 @@ impl<T: Word> Clients<T> {
             record: Record::new(reads_may_be_old),
             scratch: Vec::new(),
             last: Vec::new(),
+            forgoes_search: false,
         }
+    }
+
+    /// Switches off [`LINEARIZABLE`](crate::LINEARIZABLE).
+    pub fn forgo_search(&mut self) {
+        self.forgoes_search = true;
     }
 
     /// The rules over single answers.
@@ -151,6 +159,9 @@ impl<T: Word> Clients<T> {
         let token =
             value.map_or(0, |value| *self.texts.tokens.entry(value.clone()).or_insert(u64::from(op.0)));
         self.rules.invoked(op, asked, number, ask, token);
+        if self.forgoes_search {
+            return;
+        }
         self.record.asked(asked.node, op, (key, deed), begins.then_some(asked.at));
     }
 

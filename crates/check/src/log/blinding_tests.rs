@@ -135,6 +135,56 @@ fn of_several_rules_that_a_step_breaks_the_earliest_cause_is_reported_and_all_ar
     assert!(run.rules.broken().is_empty());
 }
 
+/// Over several steps a vote that was not durable leads to a second leader of its term, and that to two logs, two commits
+/// and two states of one index.
+fn a_vote_is_forgotten(run: &mut Run) -> Going {
+    let votes = |run: &mut Run, candidate| {
+        run.say(N3, Spoken::Grant { to: candidate, term: 1 }, |n| {
+            (n.term, n.durable_term, n.vote) = (1, 1, Some(candidate));
+        })
+    };
+    let leads = |run: &mut Run, node, content| {
+        run.step(node, |n| n.enter(1, Role::Leader))?;
+        run.step(node, |n| {
+            n.log.append(1, 1, content);
+            n.durable_index = 1;
+        })?;
+        run.step(node, |n| (n.commit, n.applied) = (1, 1))
+    };
+    votes(run, N1)?;
+    leads(run, N1, 7)?;
+    run.crash(N3);
+    run.boot(N3, |_| {})?;
+    votes(run, N2)?;
+    leads(run, N2, 8)
+}
+
+/// What a run is reported for if all causes that come before are not looked at: the chain, from its beginning to its end.
+#[test]
+fn of_rules_that_several_steps_break_the_earliest_cause_is_reported_and_then_what_comes_of_it() {
+    let mut blind: Vec<&str> = Vec::new();
+    loop {
+        let mut run = Run::new();
+        blind.iter().for_each(|rule| run.rules.blind(rule).unwrap());
+        match a_vote_is_forgotten(&mut run) {
+            Err(violation) => blind.push(violation.rule),
+            Ok(()) => break,
+        }
+    }
+    assert_eq!(
+        blind,
+        [
+            "grants-durable",
+            "vote-kept",
+            "vote-once",
+            "election-safety",
+            "log-matching",
+            "committed-agree",
+            "state-machine-safety"
+        ]
+    );
+}
+
 #[test]
 fn a_rule_that_does_not_exist_cannot_be_blinded() {
     let refusal = RaftRules::new(3).blind("vote-twice").unwrap_err();

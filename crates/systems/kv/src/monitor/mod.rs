@@ -71,8 +71,8 @@ pub struct KvMonitor {
     excuses: bool,
     /// What is let pass, whatever it says.
     counted: Counted,
-    /// The one rule over leases or bounds that is switched off.
-    unheeded: Option<&'static str>,
+    /// A log that was found damaged breaks no rule.
+    ignores_damage: bool,
     /// Nobody looks inside of servers: nothing is to be checked, or a rule that does not count was broken.
     is_blind: bool,
 }
@@ -102,7 +102,7 @@ impl KvMonitor {
             lives: [0; SERVERS_MAX],
             excuses: settings.disk_excuses,
             counted: if settings.clients_only { Counted::Clients } else { Counted::All },
-            unheeded: None,
+            ignores_damage: false,
             is_blind: false,
         }
     }
@@ -119,8 +119,12 @@ impl KvMonitor {
                 Ok(())
             }
             Watch::AllBut(rule) => {
-                self.unheeded = beside().find(|(name, _)| *name == rule).map(|(name, _)| name);
-                if self.unheeded.is_some() {
+                if rule == LINEARIZABLE.0 {
+                    self.clients.forgo_search();
+                    return Ok(());
+                }
+                self.ignores_damage |= rule == LOG_FOUND_WHOLE.0;
+                if self.ignores_damage || self.leases.rules.blind(rule) || self.bounds.rules.blind(rule) {
                     return Ok(());
                 }
                 self.rules.blind(rule).or_else(|_| self.clients.rules_mut().blind(rule))
@@ -131,6 +135,9 @@ impl KvMonitor {
                 let &(name, _) = known.ok_or_else(|| format!("there is no rule `{rule}`"))?;
                 self.rules.blind_all_but(name);
                 self.clients.rules_mut().blind_all_but(name);
+                for (other, _) in beside().filter(|(other, _)| *other != name) {
+                    assert!(self.leases.rules.blind(other) || self.bounds.rules.blind(other));
+                }
                 self.counted = Counted::Only(name);
                 Ok(())
             }
@@ -297,7 +304,7 @@ impl KvMonitor {
         let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.session());
         if view.is_halted() {
             let (rule, claim) = LOG_FOUND_WHOLE;
-            let counts = self.counted == Counted::Clients || self.counted.has(rule);
+            let counts = !self.ignores_damage && (self.counted == Counted::Clients || self.counted.has(rule));
             if counts && view.is_damaged() && !self.is_excused(seen.node, cluster) {
                 let message = format!("{} finds that its log is damaged", seen.node);
                 return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
@@ -327,12 +334,8 @@ impl KvMonitor {
         self.rules.observe(seen.node, stimulus, view, said)?;
         let after = self.rules.standing(seen.node);
         let membership = self.rules.membership(seen.node).unwrap_or_default();
-        let others = self.leases.observe(seen, view, (before, after), membership);
-        let others = others.and_then(|()| self.bounds.observe(seen, view, (before, after), membership));
-        match others {
-            Err(violation) if self.unheeded != Some(violation.rule) => return Err(violation),
-            _ => {}
-        }
+        self.leases.observe(seen, view, (before, after), membership)?;
+        self.bounds.observe(seen, view, (before, after), membership)?;
         if self.waived { Ok(()) } else { self.settling.observe(seen, stimulus, view, &self.rules) }
     }
 }
