@@ -6,6 +6,8 @@ mod owed;
 mod queue;
 mod rows;
 mod safety;
+#[cfg(test)]
+mod samples_tests;
 mod votes;
 
 pub use durable::AnnouncedIsDurable;

@@ -23,7 +23,7 @@ pub struct NeedlessElection {
     heartbeat: Span,
     obstructions: Obstructions,
     /// Since when faults are over.
-    since: Option<Time>,
+    pub(super) since: Option<Time>,
     /// For each server what it leads: term and since when.
     leads: Vec<Option<(u64, Time)>>,
     /// For each pair of listener and speaker what was heard last.

@@ -36,7 +36,7 @@ pub enum Owed {
 pub struct Debts {
     obstructions: Obstructions,
     limit: Span,
-    catch_up: Span,
+    pub(super) catch_up: Span,
     /// Part of the random wait in which a second candidate spoils an election, in thousandths.
     clash_permille: u64,
     /// Longest round of an election.
@@ -215,7 +215,7 @@ fn chances(members: &[(Mode, Vclock)], servers: usize) -> (u64, u64) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use whitewater_sim::Options;
 
@@ -233,6 +233,15 @@ mod tests {
         let mut vclock = Vclock::default();
         positions.iter().for_each(|&position| vclock.follow(NodeId::server(position), 1));
         vclock
+    }
+
+    /// A leader is missing, and nothing can be waited for.
+    pub(in crate::monitor) fn sample() -> Violation {
+        let debts = debts(Span::from_millis(60_000));
+        match debts.leaderless(after(&debts, 100), (3, 3)) {
+            Owed::Waiting(violation) => violation,
+            other => panic!("a leader is owed, and not {other:?}"),
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn violation((rule, claim): claims::Claim, node: NodeId, peer: Option<NodeId>, m
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::bug::Planted;
     use crate::row::Row;
@@ -155,5 +155,23 @@ mod tests {
         let found = rules.writes(N1, 1);
         rules.writes(N1, 1).unwrap();
         assert_eq!(found.unwrap_err().rule, "claimed-before-written");
+    }
+
+    /// A run that breaks each rule, in the order of [`super::super::RelayMonitor::rules`].
+    pub(in crate::monitor) fn samples() -> Vec<Violation> {
+        let begun = [(N1, 1, "promote 1"), (N1, 2, "sync x=1")];
+        let confirmed = queue(&[&begun[..], &[(N1, 3, "confirm n1:2")]].concat());
+        let rolled_back = queue(&[&begun[..], &[(N2, 1, "promote 2 n1:0")]].concat());
+        let mut rules = QueueRules::default();
+        rules.fates(N1, confirmed.fates()).unwrap();
+        let claimed = queue(&[(N1, 1, "promote 2")]);
+        let given_up = queue(&[(N1, 1, "promote 2"), (N1, 2, "demote 2 0")]);
+        let broken = [
+            rules.fates(N2, rolled_back.fates()),
+            rules.terms(N2, &claimed, 1),
+            rules.writes(N1, 1),
+            rules.leads(N1, &given_up, Some(2)),
+        ];
+        broken.into_iter().map(|broken| broken.unwrap_err()).collect()
     }
 }
