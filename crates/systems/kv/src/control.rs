@@ -73,3 +73,37 @@ impl fmt::Display for Control {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_control_reads_back_from_its_text() {
+        let peer = NodeId::server(1);
+        for control in [
+            Control::ForgetLeader,
+            Control::Snapshot,
+            Control::CompactAfterReads(3),
+            Control::Unreachable(peer),
+            Control::SnapshotFailed(peer),
+        ] {
+            assert_eq!(Control::parse(&control.to_string()), Some(Ok(control)));
+        }
+        for wrong in ["compact-after-reads 0", "compact-after-reads soon", "unreachable c1"] {
+            assert!(matches!(Control::parse(wrong), Some(Err(_))), "{wrong}");
+        }
+        assert_eq!(Control::parse("put r1 v1"), None);
+    }
+
+    #[test]
+    fn every_control_is_drawn() {
+        let mut names = std::collections::BTreeSet::new();
+        for seed in 0..200 {
+            let text = Control::draw(&mut Draw::from_value(seed), 3).to_string();
+            names.insert(text.split(' ').next().unwrap().to_owned());
+        }
+        let known = FORMS.split(", ").map(|form| form.split(' ').next().unwrap().to_owned());
+        assert_eq!(names, known.collect());
+    }
+}

@@ -375,3 +375,56 @@ impl Storage for Log {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log of five entries of which a snapshot covers four.
+    fn log() -> Log {
+        let making = Making { founders: vec![1, 2, 3], refusals: 0, options: Options::default() };
+        let mut disk = Disk::default();
+        let (mut log, _) = Log::open(&mut disk, making).unwrap();
+        let entries = (1..=5).map(|index| Entry { term: 1, index, ..Entry::default() });
+        let hard_state = HardState { term: 1, vote: 0, commit: 5 };
+        let entries: Vec<_> = entries.map(|entry| written(&entry)).collect();
+        let stored = whitewater_wal::HardState { term: hard_state.term, vote: 0, commit: hard_state.commit };
+        let appended = log.wal.append(&mut disk, Some(stored), &entries).unwrap();
+        assert_eq!(appended, Durability::Now);
+        let snapshot =
+            Snapshot { index: 4, term: 1, conf_state: log.founders.clone(), data: Payload::default() };
+        assert_eq!(log.save(&mut disk, &snapshot).unwrap(), Durability::Now);
+        log
+    }
+
+    fn entries(log: &Log, low: u64) -> Result<usize, StorageError> {
+        let mut into = Vec::new();
+        log.entries(low, 6, u64::MAX, &mut into).map(|()| into.len())
+    }
+
+    #[test]
+    fn a_log_that_is_compacted_after_a_read_has_the_rest_no_more_at_the_next_one() {
+        let log = log();
+        log.compact_after_reads(1);
+        // These would stay, and so are no reads that count.
+        assert_eq!((log.term(4), log.term(5), entries(&log, 5)), (Ok(1), Ok(1), Ok(1)));
+        assert_eq!(log.take_hidden(), None);
+        assert_eq!(log.term(1), Ok(1));
+        assert_eq!(log.first_index(), Ok(5));
+        assert_eq!((log.term(4), log.term(1)), (Ok(1), Err(StorageError::Compacted)));
+        assert_eq!((entries(&log, 2), entries(&log, 5)), (Err(StorageError::Compacted), Ok(1)));
+        assert!(log.snapshot(0, 2).is_ok());
+        assert_eq!(log.take_hidden(), Some((4, true)));
+        assert_eq!(log.take_hidden(), None, "it is told once");
+    }
+
+    #[test]
+    fn a_compaction_waits_for_as_many_reads_as_it_was_told_to() {
+        let log = log();
+        log.compact_after_reads(3);
+        assert!(log.term(1).is_ok() && entries(&log, 2).is_ok() && log.awaits_read());
+        assert!(log.term(3).is_ok() && !log.awaits_read());
+        assert_eq!(entries(&log, 4), Err(StorageError::Compacted));
+        assert_eq!(log.take_hidden(), Some((4, false)), "nobody has asked for a snapshot");
+    }
+}
