@@ -84,7 +84,8 @@ scenarios! {
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         vote_first;
     disturbed_for_good: both, neither;
-    majority_comes_back_empty: outside_the_contract;
+    majority_comes_back_empty: outside_the_contract, within_it;
+    disk_of_a_moment_ago: excused, not_excused;
     unacknowledged_and_gone: lost;
     cut_off_while_confirming:
         noticed,
