@@ -14,6 +14,9 @@ struct Kept<'a, T> {
     result: &'a T,
     commit: Option<String>,
     machine: String,
+    /// Processes that ran or waited to, on average over the last minute, this one among them; with more than one per core
+    /// the figures are those of a machine with company.
+    load: Option<f64>,
 }
 
 /// Adds a result to a file.
@@ -22,7 +25,7 @@ struct Kept<'a, T> {
 /// The file cannot be written.
 pub(super) fn add(file: &Path, result: &impl Serialize) -> anyhow::Result<()> {
     let commit = commit::current().map(commit::Commit::short);
-    let kept = Kept { result, commit, machine: machine() };
+    let kept = Kept { result, commit, machine: machine(), load: load() };
     let line = serde_json::to_string(&kept).expect("results are plain data");
     let mut open = OpenOptions::new()
         .create(true)
@@ -30,6 +33,11 @@ pub(super) fn add(file: &Path, result: &impl Serialize) -> anyhow::Result<()> {
         .open(file)
         .with_context(|| format!("{} cannot be opened to add to it", file.display()))?;
     writeln!(open, "{line}").with_context(|| format!("{} cannot be written", file.display()))
+}
+
+/// The load of the machine, where it can be had.
+fn load() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
 /// The kind of processor and the number of cores.
