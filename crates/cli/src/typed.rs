@@ -58,6 +58,7 @@ impl Verb {
             Verb::Fuzz(fuzz) => typed(fuzz.restricted.bug()),
             Verb::Determinism(determinism) => typed(determinism.restricted.bug()),
             Verb::Worker(worker) => typed(worker.restricted.bug()),
+            Verb::Faults(faults) => typed(faults.needs_bugs().then_some(NO_BUG)),
             Verb::Mutants(mutants) => typed(mutants.needs_bugs().then_some(NO_BUG)),
             Verb::Replay(typed) => typed.bugs(systems),
             Verb::Shrink(typed) => typed.bugs(systems),
@@ -66,12 +67,9 @@ impl Verb {
             Verb::Scenario(typed) => typed.bugs(systems),
             // Each of the files may take a build of its own: the verb sees to it.
             Verb::Seeds(_) => BTreeSet::new(),
-            Verb::Demo(_)
-            | Verb::Faults(_)
-            | Verb::CheckHistory(_)
-            | Verb::Bench(_)
-            | Verb::Wal(_)
-            | Verb::Differ(_) => BTreeSet::new(),
+            Verb::Demo(_) | Verb::CheckHistory(_) | Verb::Bench(_) | Verb::Wal(_) | Verb::Differ(_) => {
+                BTreeSet::new()
+            }
         }
     }
 

@@ -6,9 +6,11 @@
 
 mod header;
 mod named;
+mod needs;
 mod patch;
 
 pub use named::{Named, named};
+pub use needs::{Found, NEEDS, Need, needs};
 pub use patch::{Patch, PatchError};
 
 use std::path::{Path, PathBuf};

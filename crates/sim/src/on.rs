@@ -4,7 +4,7 @@ use crate::action::{Action, Countable, Losing, Topology};
 use crate::clock::ClockChange;
 use crate::disk::DiskTrouble;
 use crate::fault::{Fault, FaultSet};
-use crate::network::Shape;
+use crate::network::{Network, Shape};
 use crate::ratio::Ratio;
 use crate::script::{Script, Step, Trigger};
 use crate::target::Target;
@@ -26,6 +26,55 @@ impl Script {
         let disks = DiskTrouble::ALL.into_iter().filter(|&trouble| self.disk.has(trouble));
         let set = disks.filter_map(of_disk).fold(set, FaultSet::with);
         self.steps.iter().fold(set, |set, step| of_step(step, self.servers, set))
+    }
+}
+
+impl Script {
+    /// Takes every fault away that is of none of these kinds; operations and claims stay. So it can be asked what a fault is
+    /// needed for.
+    pub fn keep_faults(&mut self, kept: FaultSet) {
+        let servers = self.servers;
+        self.steps.retain(|step| {
+            let set = of_step(step, servers, FaultSet::NONE);
+            let is_kept = set.is_empty() || set.iter().any(|fault| kept.has(fault));
+            // A crash that takes the disk is no crash like others.
+            is_kept && (kept.has(Fault::WipedDisk) || !set.has(Fault::WipedDisk))
+        });
+        self.network.keep_faults(kept);
+        for trouble in DiskTrouble::ALL {
+            let is_kept = match of_disk(trouble) {
+                Some(fault) => kept.has(fault),
+                // Sectors matter where a crash loses something, and how many disks are struck where one is.
+                None => kept.iter().count() > 0,
+            };
+            if !is_kept {
+                self.disk.spare(trouble);
+            }
+        }
+    }
+}
+
+impl Network {
+    fn keep_faults(&mut self, kept: FaultSet) {
+        let shares = [
+            (Fault::Loss, &mut self.loss),
+            (Fault::Duplicate, &mut self.duplicate),
+            (Fault::Reorder, &mut self.reorder),
+            (Fault::Corrupt, &mut self.corrupt),
+            (Fault::Misdeliver, &mut self.misdeliver),
+        ];
+        shares
+            .into_iter()
+            .filter(|(fault, _)| !kept.has(*fault))
+            .for_each(|(_, share)| *share = Ratio::NEVER);
+        let shape = match self.shape {
+            Shape::Uniform => None,
+            Shape::LongTail => Some(Fault::LongTail),
+            Shape::Bimodal => Some(Fault::Bimodal),
+        };
+        if shape.is_some_and(|fault| !kept.has(fault)) {
+            self.shape = Shape::Uniform;
+        }
     }
 }
 

@@ -425,3 +425,26 @@ fn spared(script: &Script) -> Script {
     }
     spared
 }
+
+#[test]
+fn a_script_keeps_the_faults_it_is_told_to_and_none_other() {
+    for fault in Fault::ALL {
+        let mut script = biting(fault);
+        let had = script.faults();
+        script.keep_faults(had);
+        assert_eq!(outcome(&script, FaultSet::NONE).hash, outcome(&biting(fault), FaultSet::NONE).hash);
+        script.keep_faults(FaultSet::NONE);
+        assert!(script.faults().is_empty(), "{}: {:?}", fault.name(), script.faults());
+        let bites = outcome(&script, FaultSet::NONE).counters.bites;
+        assert_eq!(bites[fault], 0, "{}", fault.name());
+        let operations = |script: &Script| {
+            script.steps.iter().filter(|step| matches!(step.action, Action::Operate { .. })).count()
+        };
+        assert_eq!(operations(&script), operations(&biting(fault)), "{}", fault.name());
+    }
+    let mut both = script(during(Action::Pause(node(1))));
+    both.steps.extend(during(Action::Drop(pattern())));
+    both.network.loss = Ratio::of(1, 2);
+    both.keep_faults(FaultSet::NONE.with(Fault::Pause));
+    assert_eq!(both.faults().iter().collect::<Vec<_>>(), [Fault::Pause]);
+}

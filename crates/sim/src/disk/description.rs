@@ -94,6 +94,27 @@ impl DiskTiming {
         }
     }
 
+    /// Takes this trouble away.
+    pub(crate) fn spare(&mut self, trouble: DiskTrouble) {
+        let faults = &mut self.faults;
+        match trouble {
+            DiskTrouble::SlowSyncs => (self.low, self.high) = (Span::ZERO, Span::ZERO),
+            DiskTrouble::StalledSyncs => (self.stalls, self.stall) = (0, Span::ZERO),
+            DiskTrouble::SlowCalls => (self.busy_low, self.busy_high) = (Span::ZERO, Span::ZERO),
+            DiskTrouble::TornSectors => self.sector_bytes = 0,
+            DiskTrouble::FailedSyncs => self.failures = 0,
+            DiskTrouble::FailedWrites => self.write_failures = 0,
+            DiskTrouble::FailedReads => self.read_failures = 0,
+            DiskTrouble::FullAtTimes => self.full = 0,
+            DiskTrouble::LittleRoom => self.capacity_bytes = 0,
+            DiskTrouble::LyingSyncs => faults.lies = 0,
+            DiskTrouble::LostWrites => faults.lost_writes = 0,
+            DiskTrouble::MisdirectedWrites => faults.misdirected = 0,
+            DiskTrouble::Rot => faults.rot = 0,
+            DiskTrouble::Everywhere => faults.everywhere = false,
+        }
+    }
+
     /// Whether this trouble may come. [`DiskTrouble::Everywhere`] alone is none: something has to strike.
     pub fn has(&self, trouble: DiskTrouble) -> bool {
         let faults = &self.faults;

@@ -1,32 +1,64 @@
-//! `faults`: a table of every kind of fault - how often plans have it, how often it bites, and which scenario needs it.
+//! `faults`: a table of every kind of fault - how often plans have it, how often it bites, and what needs it.
 
+mod need;
+
+use crate::amount::parse_count;
+use crate::rebuild::project_folder;
 use crate::{Exit, Screen, Systems, files};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use whitewater_hunt::{Budget, Campaign, Summary, Unobserved, campaign};
-use whitewater_plan::{Expect, Profile, Restrictions, Scenario};
+use whitewater_mutants::{Found, NEEDS, Need, needs};
+use whitewater_plan::{Profile, Restrictions, Scenario};
 use whitewater_sim::Fault;
 
 /// Prints a table of every kind of fault, measured in runs of the swarm.
 ///
 /// A fault is on in a run if its plan has it, and bites if it took effect there: the count stands at the place of the effect
-/// and has the fault's name in every summary. A scenario needs a fault if its script has it and a variant of it breaks a rule.
+/// and has the fault's name in every summary. What needs a fault was measured before, with `--measure-needs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Typed {
     /// Runs of each system, from seed 0 on.
     #[arg(long, value_name = "N", default_value_t = 400)]
     runs: u64,
+    /// Measure instead which scenario or planted bug needs which kind of fault, and write that down where the table finds it.
+    #[arg(long)]
+    measure_needs: bool,
+    /// A search for a bug with one kind of fault gives up once so many messages were delivered.
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "300000", requires = "measure_needs")]
+    deliveries: u64,
+    /// Only for these kinds of faults; what is known of others stays.
+    #[arg(long, value_name = "FAULT", requires = "measure_needs", value_parser = parse_fault)]
+    fault: Vec<Fault>,
+}
+
+fn parse_fault(text: &str) -> Result<Fault, String> {
+    Fault::ALL.into_iter().find(|fault| fault.name() == text).ok_or_else(|| {
+        format!("there is no fault `{text}`; there are {}", Fault::ALL.map(Fault::name).join(", "))
+    })
+}
+
+impl Typed {
+    /// Whether it plants bugs.
+    pub(crate) fn needs_bugs(&self) -> bool {
+        self.measure_needs
+    }
 }
 
 /// Does what was typed.
 pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let scenarios = scenarios(&files::folder("scenarios"), systems)?;
+    let root = project_folder();
+    if typed.measure_needs {
+        return need::measure(typed, systems, &scenarios, &root, screen);
+    }
+    let needs = needs(&root)?;
     let mut measured = Vec::new();
     for system in systems {
         screen.remark(&format!("{} runs of {}", typed.runs, system.name()));
         measured.push((system.name(), measure(typed.runs, system.name(), systems)?));
     }
-    screen.print(&table(typed.runs, &measured, &scenarios));
+    screen.print(&table(typed.runs, &measured, &needs));
     Ok(Exit::Clean)
 }
 
@@ -59,7 +91,7 @@ fn measure(runs: u64, system: &str, systems: Systems) -> anyhow::Result<Summary>
     campaign(&search, &Unobserved, &AtomicBool::new(false)).map_err(anyhow::Error::msg)
 }
 
-fn table(runs: u64, measured: &[(&str, Summary)], scenarios: &[Scenario]) -> String {
+fn table(runs: u64, measured: &[(&str, Summary)], needs: &[Need]) -> String {
     let names: Vec<&str> = measured.iter().map(|(name, _)| *name).collect();
     let heads: String = names.iter().map(|name| format!(" {name}: on | bites |")).collect();
     let rules: String = names.iter().map(|_| " ---: | ---: |").collect();
@@ -73,6 +105,12 @@ fn table(runs: u64, measured: &[(&str, Summary)], scenarios: &[Scenario]) -> Str
         "`on`: the plan has it. `bites`: it took effect, which is counted where the effect is, under this name, in every"
             .to_owned(),
         "summary. What only follows from other faults is in no plan. Made by `cargo xtask faults > FAULTS.md`.".to_owned(),
+        String::new(),
+        "A scenario needs a fault if it breaks no rule once its steps and settings of that kind are taken out. A planted bug"
+            .to_owned(),
+        "needs it if plans of the swarm find it out of which every other kind was taken, and not once this one is taken out"
+            .to_owned(),
+        format!("as well. Measured by `cargo xtask faults --measure-needs`, which keeps what it finds in `{NEEDS}`."),
         String::new(),
         format!("| Fault | What it does |{heads} Needed by |"),
         format!("| --- | --- |{rules} --- |"),
@@ -90,7 +128,7 @@ fn table(runs: u64, measured: &[(&str, Summary)], scenarios: &[Scenario]) -> Str
             "| `{}` | {} |{figures} {} |",
             fault.name(),
             fault.about(),
-            needed_by(fault, scenarios)
+            needed_by(fault, needs)
         ));
     }
     lines.join("\n")
@@ -100,27 +138,22 @@ fn percent(hits: u64, runs: u64) -> String {
     format!("{:.0} %", 100.0 * hits as f64 / runs.max(1) as f64)
 }
 
-/// The scenario with the fewest other faults that has this one and breaks a rule in some variant, or else one that has it.
-fn needed_by(fault: Fault, scenarios: &[Scenario]) -> String {
-    let with = |breaks: bool| {
-        scenarios
-            .iter()
-            .filter(|scenario| scenario.script.faults().has(fault))
-            .filter(|scenario| !breaks || breaking(scenario).is_some())
-            .min_by_key(|scenario| scenario.script.faults().iter().count())
+/// What was found to need the fault: a scenario, or else a planted bug.
+fn needed_by(fault: Fault, needs: &[Need]) -> String {
+    let of_fault = || needs.iter().filter(|need| need.fault == fault.name());
+    let is_scenario = |need: &&Need| matches!(need.found, Found::Scenario { .. });
+    let Some(need) = of_fault().find(is_scenario).or_else(|| of_fault().next()) else {
+        return "open".to_owned();
     };
-    if let Some(scenario) = with(true) {
-        return format!("{} @{}", scenario.name, breaking(scenario).expect("it was looked for"));
+    match &need.found {
+        Found::Scenario { scenario, variant, bug: None } => format!("{scenario} @{variant}"),
+        Found::Scenario { scenario, variant, bug: Some(bug) } => format!("{scenario} @{variant} ({bug})"),
+        Found::Search { bug, with, found_after, not_in } => {
+            let with = if with.is_empty() { String::new() } else { format!(", with {}", with.join(" and ")) };
+            format!(
+                "{bug} in {}{with}: after {found_after} deliveries, without it not in {not_in}",
+                need.system
+            )
+        }
     }
-    with(false).map_or_else(|| "open".to_owned(), |scenario| format!("{} (holds)", scenario.name))
-}
-
-/// The variant that breaks a rule, with the bug that is planted in it.
-fn breaking(scenario: &Scenario) -> Option<String> {
-    let variant =
-        scenario.variants.iter().find(|variant| matches!(variant.expect, Expect::Violates { .. }))?;
-    Some(match variant.options.planted() {
-        Some(bug) => format!("{} ({bug})", variant.name),
-        None => variant.name.clone(),
-    })
 }
