@@ -214,7 +214,7 @@ impl BoundRules {
         broken(UNCOMMITTED_BOUNDED, leader, None, message)
     }
 
-    /// Where the log of a node begins at the end of a step, and how far its snapshot reaches.
+    /// Where the log of a node begins at the end of a step, and how far its durable snapshot reaches.
     ///
     /// # Errors
     /// It has compacted its log and kept too much.

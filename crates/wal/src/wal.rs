@@ -192,6 +192,13 @@ impl Wal {
         self.state.snapshot.as_ref()
     }
 
+    /// Index of the last entry that the snapshot in force covers once that snapshot is durable, 0 until then: how much can
+    /// be given up.
+    #[inline]
+    pub fn covered_index(&self) -> u64 {
+        if self.marked <= self.durable { self.state.mark.index } else { 0 }
+    }
+
     /// Whether the data was found damaged and not repaired since, see [`Wal::quarantine`].
     pub fn is_quarantined(&self) -> bool {
         self.state.quarantined
@@ -346,7 +353,7 @@ impl Wal {
         if self.poisoned {
             return Err(WalError::Poisoned);
         }
-        let covered = if self.marked <= self.durable { self.state.mark.index } else { 0 };
+        let covered = self.covered_index();
         if up_to > covered {
             return Err(WalError::NotCovered { asked: up_to, covered });
         }

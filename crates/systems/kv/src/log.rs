@@ -232,6 +232,11 @@ impl Log {
         self.wal.snapshot().map_or(0, |snapshot| snapshot.index)
     }
 
+    /// Index of the last entry that a durable snapshot covers, 0 without one.
+    pub(crate) fn covered_index(&self) -> u64 {
+        self.wal.covered_index()
+    }
+
     /// Bytes of the state in the snapshot, 0 without one.
     pub fn snapshot_bytes(&self) -> usize {
         self.wal.snapshot().map_or(0, |snapshot| snapshot.data.len())

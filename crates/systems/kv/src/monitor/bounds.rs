@@ -89,6 +89,6 @@ impl Bounds {
             let bytes = view.core().uncommitted_size_bytes();
             self.rules.hold(node, after.term, bytes, (commit, applied), &limits)?;
         }
-        self.rules.keep(node, view.first_index(), view.snapshot_index(), trail)
+        self.rules.keep(node, view.first_index(), view.covered_index(), trail)
     }
 }

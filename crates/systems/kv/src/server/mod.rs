@@ -407,10 +407,10 @@ impl Server {
         self.core.transferee() != whitewater_raft::NONE
     }
 
-    /// How far the snapshot on its disk reaches.
+    /// How far the durable snapshot on its disk reaches.
     #[inline]
-    pub(crate) fn snapshot_index(&self) -> u64 {
-        self.core.storage().snapshot_index()
+    pub(crate) fn covered_index(&self) -> u64 {
+        self.core.storage().covered_index()
     }
 
     /// Its core.

@@ -65,8 +65,7 @@ impl Server {
 
     /// Gives up what a snapshot covers, whoever may still need it.
     fn compact(&mut self, fx: &mut Hands<'_>) {
-        let log = self.core.storage();
-        let index = log.snapshot_index().saturating_sub(self.identity.settings.snapshot_trail);
+        let (log, index) = (self.core.storage(), self.given_up());
         if !log.awaits_read() && index >= log.first() {
             self.compact_to(index, fx);
         }
@@ -79,9 +78,16 @@ impl Server {
             fx.mark(marks::COMPACTED_BETWEEN_READS);
             fx.note(format_args!("compacted to {index} between two reads"));
         }
+        // A snapshot that was made while the read was awaited gives up more.
+        let index = index.max(self.given_up());
         if index >= self.core.storage().first() {
             self.compact_to(index, fx);
         }
+    }
+
+    /// The last entry that is kept for nobody: a durable snapshot covers it, and the trail does not reach back to it.
+    fn given_up(&self) -> u64 {
+        self.core.storage().covered_index().saturating_sub(self.identity.settings.snapshot_trail)
     }
 
     fn compact_to(&mut self, index: u64, fx: &mut Hands<'_>) {

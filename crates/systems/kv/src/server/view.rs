@@ -95,7 +95,8 @@ impl LogView for Server {
 
     #[inline]
     fn durable_index(&self) -> u64 {
-        self.durable
+        // What stands behind a snapshot that contradicts the log may be gone as soon as the snapshot is there.
+        self.core.installing_snapshot().map_or(self.durable, |index| self.durable.min(index))
     }
 
     #[inline]
