@@ -19,6 +19,36 @@ pub(super) fn fewer_steps(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     )
 }
 
+/// Does without steps that never had their turn and pins that decided nothing, in one try, and even if the budget is spent.
+/// Who stops early gets a plan in which everything happens all the same: a scenario has to be one.
+pub(super) fn only_what_happens(trials: &mut Trials<'_>, held: &mut Held) -> bool {
+    let mut helped = false;
+    loop {
+        let (steps, pins) = (held.outcome.unfired.clone(), held.outcome.unmet.clone());
+        if steps.is_empty() && pins.is_empty() {
+            return helped;
+        }
+        if !trials.replaces(held, without_all(&held.plan, &steps, &pins)) {
+            break;
+        }
+        helped = true;
+    }
+    // Some of them began and did not end: they count. With a budget left other passes find out which.
+    if trials.is_over() {
+        for at in held.outcome.unfired.clone().into_iter().rev() {
+            helped |= trials.replaces(held, without_all(&held.plan, &[at], &[]));
+        }
+    }
+    helped
+}
+
+fn without_all(plan: &Plan, steps: &[usize], pins: &[usize]) -> Plan {
+    let left = plan.script.steps.iter().enumerate().filter(|(at, _)| !steps.contains(at));
+    let decided = plan.script.pins.iter().enumerate().filter(|(at, _)| !pins.contains(at));
+    let decided = decided.map(|(_, pin)| pin.clone()).collect();
+    with_pins(&with_steps(plan, left.map(|(_, step)| step.clone()).collect()), decided)
+}
+
 /// Takes pins away.
 pub(super) fn fewer_pins(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     fewer(

@@ -114,10 +114,11 @@ impl Size {
 type Pass = fn(&mut Trials<'_>, &mut Held) -> bool;
 
 /// What is cheap and takes much away, under the seed.
-const DRAWN: [Pass; 9] = [
+const DRAWN: [Pass; 10] = [
     times::end_at_the_verdict,
     times::no_settling,
     times::shorter_horizon,
+    list::only_what_happens,
     list::fewer_steps,
     cluster::fewer_servers,
     cluster::fewer_clients,
@@ -127,8 +128,9 @@ const DRAWN: [Pass; 9] = [
 ];
 
 /// What makes a plan without a seed smaller, until none does any more.
-const PINNED: [Pass; 21] = [
+const PINNED: [Pass; 22] = [
     list::no_pins,
+    list::only_what_happens,
     list::fewer_pins,
     list::fewer_steps,
     times::end_at_the_verdict,
@@ -186,6 +188,7 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
             (held, minimal) = (other, is_minimal);
         }
     }
+    list::only_what_happens(&mut trials, &mut held);
     let after = Size::of(&held.plan, &held.outcome);
     let (tries, slips) = trials.finish();
     Ok(Shrunk { plan: held.plan, outcome: held.outcome, signature, before, after, tries, minimal, slips })

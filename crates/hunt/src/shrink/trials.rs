@@ -190,14 +190,30 @@ impl<'a> Trials<'a> {
 
     /// Whether a plan fails the same way.
     pub(super) fn fails(&mut self, plan: &Plan) -> bool {
+        self.outcome(plan).is_some()
+    }
+
+    /// Takes a plan if it fails the same way, whatever is left of the budget.
+    pub(super) fn replaces(&mut self, held: &mut Held, plan: Plan) -> bool {
+        let outcome = self.outcome(&plan);
+        let taken = outcome.is_some();
+        if let Some(outcome) = outcome {
+            *held = Held { plan, outcome };
+            self.tell(held);
+        }
+        taken
+    }
+
+    /// How a plan ends, if it fails the same way.
+    fn outcome(&mut self, plan: &Plan) -> Option<Outcome> {
         let name = name(plan);
         if self.refused.contains(&name) {
-            return false;
+            return None;
         }
         self.tries += 1;
         let outcome = self.run_all(&[(0, name, plan.clone())]).pop().flatten();
-        let same = outcome.as_ref().and_then(Signature::of).as_ref() == Some(&self.signature);
-        if !same {
+        let same = outcome.filter(|outcome| Signature::of(outcome).as_ref() == Some(&self.signature));
+        if same.is_none() {
             self.refused.insert(name);
         }
         same
