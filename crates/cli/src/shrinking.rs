@@ -45,8 +45,7 @@ impl Shrinker<'_> {
         let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let shrinking = Shrinking { system, budget: ShrinkBudget::Until(&over), jobs, watch: &watch };
         let shrunk = shrink(&shrinking, plan).map_err(anyhow::Error::msg)?;
-        let recorded = run(system, &shrunk.plan, true).map_err(anyhow::Error::msg)?;
-        let fingerprint = Fingerprint::fine(&shrunk.plan, &shrunk.signature, &recorded);
+        let fingerprint = Fingerprint::fine(system, &shrunk).map_err(anyhow::Error::msg)?;
         let file = store::file_of(&self.folder, &fingerprint.to_string());
         let command = format!("cargo xtask replay {}", shown(&file, &fingerprint.to_string()));
         let failure = Failure::record(system, shrunk.plan.clone(), &shrunk.outcome, seed, command);

@@ -1,12 +1,15 @@
 //! Fingerprints of failures: one number for those that have one cause, whatever seed found them.
 
 use crate::causes::causes;
+use crate::nearest::nearer;
+use crate::run::run;
+use crate::shrink::Shrunk;
 use crate::signature::Signature;
 use crate::words::nameless;
 use std::fmt;
 use whitewater_plan::Plan;
 use whitewater_sim::draw::name_hash;
-use whitewater_sim::{EventKind, Outcome, Role, Subject, Trace, TraceEvent, Verdict};
+use whitewater_sim::{EventKind, Outcome, Role, Subject, System, Trace, TraceEvent, Verdict};
 
 /// What stands for a failure among others: `F-` and ten hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +36,21 @@ impl Fingerprint {
         Fingerprint::of_text(&format!("around {number} {signature}"))
     }
 
-    /// The fingerprint of a failure that was shrunk: the skeleton of what is left.
-    pub fn fine(plan: &Plan, signature: &Signature, outcome: &Outcome) -> Fingerprint {
+    /// The fingerprint of a failure that was shrunk: the skeleton of what is left, or of a failure nearer to the cause that
+    /// came up on the way.
+    ///
+    /// # Errors
+    /// The plan cannot be run; the text says why.
+    pub fn fine(system: &dyn System, shrunk: &Shrunk) -> Result<Fingerprint, String> {
+        let (plan, signature) = match nearer(shrunk) {
+            Some(slip) => (&slip.plan, &slip.signature),
+            None => (&shrunk.plan, &shrunk.signature),
+        };
+        Ok(Fingerprint::of_run(plan, signature, &run(system, plan, true)?))
+    }
+
+    /// The fingerprint of a recorded run.
+    fn of_run(plan: &Plan, signature: &Signature, outcome: &Outcome) -> Fingerprint {
         Fingerprint::of_text(&skeleton(plan, signature, outcome).join("\n"))
     }
 }
@@ -146,7 +162,7 @@ mod tests {
         assert!(violation > taken);
         let ends = outcome(sketch.trace(), Verdict::Violated(stranded(n(1), n(2))));
         let signature = Signature { rule: "elected-by-quorum".into(), site: "a leader".into() };
-        Fingerprint::fine(&plan(), &signature, &ends)
+        Fingerprint::of_run(&plan(), &signature, &ends)
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod differ;
 mod failure;
 mod fingerprint;
 mod fold;
+mod nearest;
 mod neighbour;
 mod order;
 mod reading;

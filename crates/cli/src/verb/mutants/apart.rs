@@ -89,14 +89,14 @@ fn sort(bug: &Bug, seed: u64, plan: &Plan, typed: &Typed, systems: Systems) -> a
     let jobs = typed.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shrinking = Shrinking { system, budget: ShrinkBudget::Tries(TRIES_MAX), jobs, watch: &|_| {} };
     let small = shrink(&shrinking, plan).map_err(anyhow::Error::msg)?;
-    let recorded = run_plan(system, &small.plan, true).map_err(anyhow::Error::msg)?;
+    let fingerprint = Fingerprint::fine(system, &small).map_err(anyhow::Error::msg)?;
     Ok(Sorted {
         v: 1,
         r#type: "fingerprint".to_owned(),
         id: bug.id.clone(),
         seed: seed_text(seed),
         signature: small.signature.to_string(),
-        fingerprint: Fingerprint::fine(&small.plan, &small.signature, &recorded).to_string(),
+        fingerprint: fingerprint.to_string(),
         deliveries: small.after.deliveries,
     })
 }
