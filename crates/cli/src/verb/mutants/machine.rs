@@ -74,35 +74,69 @@ pub(super) fn run(count: usize, typed: &Typed, screen: &Screen) -> anyhow::Resul
         };
         screen.print(&format!("{:>4}/{} {}", at + 1, sample.len(), text(&one, &explained)));
         judged.push(one);
+        // Whoever interrupts it has the table of what was judged by then.
+        if let Some(file) = &typed.table {
+            files::write_behind(file, BEGIN, &table(typed.seed, sample.len(), &judged, &explained))?;
+        }
     }
     Ok(tell(&judged, &explained, screen))
 }
 
+/// Behind this line of a file stands what was judged.
+const BEGIN: &str = "<!-- sample -->\n";
+
+/// What was judged, as a table for people, under the figures of all of it.
+fn table(seed: u64, count: usize, judged: &[Judged], explained: &BTreeMap<String, String>) -> String {
+    let mut text = format!("\n{} of a sample of {count}, drawn by seed {seed}: ", judged.len());
+    text += &format!(
+        "{}.\n\n| judgement | seconds | what was changed |\n|---|---|---|\n",
+        figures(judged, explained)
+    );
+    for one in judged {
+        let why = why(one, explained).map_or_else(String::new, |why| format!(" ({why})"));
+        // A bar would end the column.
+        let name = format!("{}{why}", one.name).replace('|', "\\|");
+        text += &format!("| {} | {} | {name} |\n", verdict(one), one.seconds);
+    }
+    text
+}
+
 fn text(one: &Judged, explained: &BTreeMap<String, String>) -> String {
-    let verdict = match one.judgement {
+    let why = why(one, explained).map_or_else(String::new, |why| format!(" ({why})"));
+    format!("{:<10} {:>4} s  {}{why}", verdict(one), one.seconds, one.name)
+}
+
+fn verdict(one: &Judged) -> &'static str {
+    match one.judgement {
         Judgement::Found => "found",
         Judgement::Hung => "hung",
         Judgement::NoProgram => "no program",
         Judgement::Missed => "MISSED",
-    };
+    }
+}
+
+/// Why nothing can find one that was missed, if somebody has looked at it.
+fn why<'a>(one: &Judged, explained: &'a BTreeMap<String, String>) -> Option<&'a str> {
     let why = explained.get(&without_place(&one.name)).filter(|_| one.judgement == Judgement::Missed);
-    let why = why.map_or_else(String::new, |why| format!(" ({why})"));
-    format!("{verdict:<10} {:>4} s  {}{why}", one.seconds, one.name)
+    why.map(String::as_str)
 }
 
 fn tell(judged: &[Judged], explained: &BTreeMap<String, String>, screen: &Screen) -> Exit {
-    let of = |judgement| judged.iter().filter(move |one| one.judgement == judgement);
-    let (found, missed) = (of(Judgement::Found).count() + of(Judgement::Hung).count(), of(Judgement::Missed));
-    let (equivalent, holes): (Vec<_>, Vec<_>) =
-        missed.partition(|one| explained.contains_key(&without_place(&one.name)));
-    let real = found + holes.len();
-    screen.print(&format!(
-        "{found} of {real} bugs found, {} %; {} more change nothing that anybody could see, {} do not compile",
+    screen.print(&figures(judged, explained));
+    let is_hole = |one: &Judged| one.judgement == Judgement::Missed && why(one, explained).is_none();
+    if judged.iter().any(is_hole) { Exit::Found } else { Exit::Clean }
+}
+
+fn figures(judged: &[Judged], explained: &BTreeMap<String, String>) -> String {
+    let count = |judgement| judged.iter().filter(|one| one.judgement == judgement).count();
+    let found = count(Judgement::Found) + count(Judgement::Hung);
+    let equivalent = judged.iter().filter(|one| why(one, explained).is_some()).count();
+    let real = found + count(Judgement::Missed) - equivalent;
+    format!(
+        "{found} of {real} bugs found, {} %; {equivalent} more change nothing that anybody could see, {} do not compile",
         (found * 100).checked_div(real).unwrap_or(100),
-        equivalent.len(),
-        of(Judgement::NoProgram).count(),
-    ));
-    if holes.is_empty() { Exit::Clean } else { Exit::Found }
+        count(Judgement::NoProgram),
+    )
 }
 
 /// The name without line and column, which move: `FILE: CHANGE`.
@@ -222,6 +256,27 @@ mod tests {
         let small = drawn(names.clone(), 7, 10);
         assert_eq!(small, drawn(names.clone(), 7, 20)[..10]);
         assert_ne!(small, drawn(names, 8, 10));
+    }
+
+    #[test]
+    fn what_was_missed_and_explained_counts_neither_for_nor_against() {
+        let one = |name: &str, judgement| Judged { name: name.to_owned(), judgement, seconds: 3 };
+        let other = "crates/raft/src/log.rs:7:5: replace | with ^ in Log::flags";
+        let judged = [
+            one("a", Judgement::Found),
+            one("b", Judgement::Hung),
+            one("c", Judgement::NoProgram),
+            one(NAME, Judgement::Missed),
+            one(other, Judgement::Missed),
+        ];
+        let explained = BTreeMap::from([(without_place(NAME), "nobody calls it".to_owned())]);
+        let text = table(7, 150, &judged, &explained);
+        assert!(
+            text.contains("5 of a sample of 150, drawn by seed 7: 2 of 3 bugs found, 66 %; 1 more"),
+            "{text}"
+        );
+        assert!(text.contains(&format!("| MISSED | 3 | {NAME} (nobody calls it) |")), "{text}");
+        assert!(text.contains("replace \\| with ^"), "{text}");
     }
 
     #[test]
