@@ -51,7 +51,7 @@ fn text(bugs: &[Bug], all: &[Found], old: &BTreeMap<String, Measured>) -> String
     for bug in bugs {
         let known = latest(&bug.id, false).map(measured).or_else(|| old.get(&bug.id).cloned());
         let Some(Measured { deliveries: took, core_seconds, by, .. }) = known else { continue };
-        let clients = latest(&bug.id, true).map(deliveries);
+        let clients = latest(&bug.id, true).map(seen_by_clients);
         let clients = clients.or_else(|| old.get(&bug.id).map(|old| old.clients.clone()));
         let clients = clients.unwrap_or_else(|| "-".to_owned());
         let Bug { id, mechanism, property, source, events, .. } = bug;
@@ -64,12 +64,23 @@ fn text(bugs: &[Bug], all: &[Found], old: &BTreeMap<String, Measured>) -> String
     text
 }
 
-fn measured(found: &Found) -> Measured {
+fn by(found: &Found) -> String {
     let by: Vec<_> = found.found_by().iter().map(|(rule, runs)| format!("{rule} {runs}")).collect();
+    by.join(", ")
+}
+
+/// Not everything that clients need is an answer: progress is owed to them, and a panic needs no rule. So by what, too.
+fn seen_by_clients(found: &Found) -> String {
+    let by = by(found);
+    if by.is_empty() { deliveries(found) } else { format!("{}, by {by}", deliveries(found)) }
+}
+
+fn measured(found: &Found) -> Measured {
+    let by = by(found);
     Measured {
         deliveries: deliveries(found),
         core_seconds: found.core_seconds.map_or_else(|| "-".to_owned(), |core| format!("{core:.3}")),
-        by: if by.is_empty() { found.survives.clone().unwrap_or_default() } else { by.join(", ") },
+        by: if by.is_empty() { found.survives.clone().unwrap_or_default() } else { by },
         clients: "-".to_owned(),
     }
 }
@@ -106,7 +117,10 @@ mod tests {
         let later = [of_gaps("A", &[40], true), of_gaps("B", &[60], false), of_gaps("C", &[7], false)];
         let table = text(&bugs, &later, &rows(&begun));
         let row = |id: &str| table.lines().find(|line| line.starts_with(&format!("| {id} |"))).unwrap();
-        assert!(row("A").contains("| 30 (30..30) |") && row("A").ends_with("| 40 (40..40) |"), "{table}");
+        assert!(
+            row("A").contains("| 30 (30..30) |") && row("A").ends_with("| 40 (40..40), by vote-once 1 |"),
+            "{table}"
+        );
         assert!(row("B").contains("| 60 (60..60) |") && row("B").ends_with("| - |"), "{table}");
         assert!(row("C").contains("| 7 (7..7) |"), "{table}");
         assert!(!table.contains("| D |"), "{table}");
