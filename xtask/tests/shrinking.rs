@@ -1,13 +1,14 @@
 //! What is left of a shrunk failure is small, needs each of its elements, and nothing random.
 //!
 //! By default a few bugs are tried; `WHITEWATER_ALL=1` tries all of them and prints a table, `WHITEWATER_BUGS="E09,R14 by clients"`
-//! tries those. The table tells which faults are left, crashes or cuts, and marks those without which the bug is not found.
+//! tries those. The table tells which faults are left, crashes or cuts, and marks them if the bug takes both: it is found by
+//! the two together, with no other disturbance, and by neither alone.
 #![cfg(feature = "mutants")]
 
 mod support;
 
 use std::time::Instant;
-use whitewater_hunt::{ShrinkBudget, Shrinking, Shrunk, Signature, elements, run, shrink, without};
+use whitewater_hunt::{ShrinkBudget, Shrinking, Shrunk, Signature, elements, missed, run, shrink, without};
 use whitewater_kv::KV;
 use whitewater_plan::{InputFile, Plan, Restrictions, Tuning, generate};
 use whitewater_relay::RELAY;
@@ -114,6 +115,7 @@ const CRASHES: (&[Fault], &[&str]) = (
         "crash-at-reply",
         "crash-at-call",
         "roll",
+        "lose-unsynced",
         "wiped-disk",
         "older-disk",
     ],
@@ -142,20 +144,89 @@ fn has(plan: &Plan, kinds: &[Fault]) -> bool {
     cycled || plan.script.faults().iter().any(|fault| kinds.contains(&fault))
 }
 
-/// Whether the bug is still found when no plan has faults of these families.
-fn is_found_without(case: &Case, (kinds, families): (&[Fault], &[&str])) -> bool {
-    let shares: Vec<String> = families.iter().map(|family| format!("\"{family}\": \"0/1\"")).collect();
+/// Families that disturb in another way; a lost message stands for a cut, a paused server for one that is down.
+const OTHERS: [&str; 41] = [
+    "loss",
+    "duplicate",
+    "reorder",
+    "corrupt",
+    "misdeliver",
+    "lossy",
+    "slow",
+    "jitter",
+    "clog",
+    "choke",
+    "corrupt-link",
+    "replay",
+    "hold-message",
+    "hold-timer",
+    "drop-one",
+    "repeat-one",
+    "misdeliver-one",
+    "duplicate-link",
+    "reorder-link",
+    "misdeliver-link",
+    "clock-offset",
+    "clock-forward",
+    "clock-back",
+    "clock-rate",
+    "clock-freeze",
+    "pause",
+    "slow-node",
+    "lasting",
+    "slow-member",
+    "stalls",
+    "busy",
+    "sync-failures",
+    "write-failures",
+    "read-failures",
+    "full",
+    "capacity",
+    "lies",
+    "lost-writes",
+    "misdirected",
+    "rot",
+    "disk-faults",
+];
+
+/// Messages delivered until a bug counts as not found by some faults alone.
+const DELIVERIES_MAX: u64 = 30_000_000;
+
+/// The first failing plan from seed 0 on that has no faults but those of these families. Those of crashes come with what
+/// they do to disks, and with the power cycle at the end.
+fn found_by_only(case: &Case, kinds: &[(&[Fault], &[&str])]) -> Option<Plan> {
+    let on = |family: &str| kinds.iter().any(|(_, families)| families.contains(&family));
+    let crashes = on("crash");
+    let off = OTHERS.iter().chain(CRASHES.1).chain(CUTS.1).filter(|family| !on(family));
+    let shares: Vec<String> = off.map(|family| format!("\"{family}\": \"0/1\"")).collect();
     let json = format!("{{\"shares\": {{{}}}}}", shares.join(", "));
-    let (_, tuning) = Tuning::parse("without.json", &json).expect("the families are there");
+    let (_, tuning) = Tuning::parse("only.json", &json).expect("the families are there");
     let restrictions = Restrictions { tuning, ..case.restrictions() };
-    failing(&restrictions, |plan| plan.script.settle.power_cycle &= !kinds.contains(&Fault::Crash)).is_some()
+    let mut spent = 0;
+    (0..).find_map(|seed| {
+        let mut plan = generate(SYSTEMS, seed, &restrictions).expect("the bug can be planted");
+        plan.script.settle.power_cycle &= crashes;
+        let outcome = run(system(&plan), &plan, false).expect("the plan runs");
+        spent += outcome.counters.deliveries;
+        match outcome.verdict.is_pass() {
+            false => Some(Some(plan)),
+            true => (spent > DELIVERIES_MAX).then_some(None),
+        }
+    })?
 }
 
-/// The families of faults in what is left of a failure, and which of them the bug takes: it is not found without.
+/// Whether crashes and cuts together show the bug, and neither does alone.
+fn needs_both(case: &Case) -> bool {
+    let is_found = |kinds: &[(&[Fault], &[&str])]| found_by_only(case, kinds).is_some();
+    is_found(&[CRASHES, CUTS]) && !is_found(&[CRASHES]) && !is_found(&[CUTS])
+}
+
+/// The families of faults in what is left of a failure, and whether the bug takes both.
 fn taken(case: &Case, left: &Plan) -> Vec<(&'static str, bool)> {
     let families = [("crash", CRASHES), ("cut", CUTS)];
-    let has = families.into_iter().filter(|(_, family)| has(left, family.0));
-    has.map(|(name, family)| (name, !is_found_without(case, family))).collect()
+    let has: Vec<_> = families.into_iter().filter(|(_, family)| has(left, family.0)).collect();
+    let both = has.len() == 2 && needs_both(case);
+    has.into_iter().map(|(name, _)| (name, both)).collect()
 }
 
 #[test]
@@ -205,6 +276,19 @@ fn what_is_left_of_a_failure_needs_each_of_its_elements_and_no_seed() {
         times.len()
     );
     assert!(median < 60.0, "{median:.1} s");
+}
+
+#[test]
+fn whoever_stops_early_gets_a_plan_in_which_everything_happens() {
+    let set = vec![("relay-not-ready".to_owned(), "drop".to_owned())];
+    let restrictions = Restrictions { system: Some("relay".to_owned()), set, ..Restrictions::default() };
+    let plans = (0..RUNS_MAX).map(|seed| generate(SYSTEMS, seed, &restrictions).expect("relay can be drawn"));
+    let idle = |plan: &Plan| missed(plan, &run(&RELAY, plan, false).expect("the plan runs"));
+    let fails = |plan: &Plan| !run(&RELAY, plan, false).expect("the plan runs").verdict.is_pass();
+    let plan = plans.into_iter().find(|plan| fails(plan) && !idle(plan).is_empty()).expect("there is one");
+    let shrinking = Shrinking { system: &RELAY, budget: ShrinkBudget::Tries(1), jobs: 1, watch: &|_| {} };
+    let small = shrink(&shrinking, &plan).expect("the plan fails");
+    assert_eq!(idle(&small.plan), [""; 0]);
 }
 
 #[test]
