@@ -211,7 +211,7 @@ impl Wal {
             segments[position..].iter().zip(std::iter::once(at).chain(std::iter::repeat(0)))
         {
             if at == 0 {
-                self.segments.push_back(Segment { number: *number, file: *file, highest: 0 });
+                self.segments.push_back(Segment { number: *number, file: *file, highest: 0, begins: 0 });
             }
             if at < bytes.len() {
                 let (file, offset, bytes) = (segment_name(*number), at as u64, (bytes.len() - at) as u64);
@@ -253,7 +253,7 @@ impl Wal {
                     self.state.begin(&beginning);
                 }
                 let Read { number, file, .. } = *segment;
-                self.segments.push_back(Segment { number, file, highest: 0 });
+                self.segments.push_back(Segment { number, file, highest: 0, begins: 0 });
                 self.closed = false;
             }
             Body::Record(mut record) => {

@@ -46,6 +46,8 @@ pub(crate) struct Segment {
     pub(crate) file: FileId,
     /// Highest index of an entry in it that is still meant.
     pub(crate) highest: u64,
+    /// Number of its first frame, 0 if it was found on the disk.
+    pub(crate) begins: u64,
 }
 
 /// A sync of the newest segment under way.
@@ -344,7 +346,8 @@ impl Wal {
         ours
     }
 
-    /// Gives up the entries up to `up_to`, and every segment that holds no later one.
+    /// Gives up the entries up to `up_to`, and every segment that holds no later one once the newest segment has durably
+    /// begun; until then the segments stay for the next call.
     ///
     /// # Errors
     /// [`WalError::NotCovered`] unless a durable snapshot covers them. [`WalError::Disk`] if a segment cannot be
@@ -358,8 +361,10 @@ impl Wal {
             return Err(WalError::NotCovered { asked: up_to, covered });
         }
         self.state.forget_to(up_to);
+        // Where the newest one begins stands what was in force before it. Until that is durable, it is nowhere else.
+        let begun = self.segments.back().is_some_and(|newest| newest.begins <= self.durable);
         let mut removed = false;
-        while self.segments.len() > 1 && self.segments[0].highest <= up_to {
+        while begun && self.segments.len() > 1 && self.segments[0].highest <= up_to {
             let file = segment_name(self.segments[0].number);
             match disk.remove(&file) {
                 Ok(()) | Err(DiskError::NotFound) => self.segments.pop_front(),
@@ -406,10 +411,11 @@ impl Wal {
             error,
         })?;
 
+        let first = self.resume.as_ref().map_or(self.written, |resume| resume.written) + 1;
         (self.chain, self.written) = end;
         if begins {
             (self.closed, self.next_segment) = (false, number + 1);
-            self.segments.push_back(Segment { number, file, highest: 0 });
+            self.segments.push_back(Segment { number, file, highest: 0, begins: first });
         }
         for resumed in self.resume.take().iter().flat_map(|resume| &resume.records) {
             self.note_record(resumed);

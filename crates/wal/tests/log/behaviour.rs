@@ -274,6 +274,29 @@ fn compaction_removes_whole_segments_and_the_log_is_read_back_without_them() {
 }
 
 #[test]
+fn no_segment_goes_before_the_newest_one_has_durably_begun() {
+    // What the hard state is, and what the snapshot is, stands at the beginning of every segment.
+    let mut disk = disk(slow());
+    let (mut wal, _) = Wal::open(&mut disk, Options::new(1)).unwrap();
+    let appended = ticket(wal.append(&mut disk, hard(3), &[entry(1, 1), entry(2, 3)]).unwrap());
+    assert_eq!(returns(&mut disk, &mut wal, appended), Synced::Done);
+    let data = ticket(wal.save_snapshot(&mut disk, snapshot(2, 3)).unwrap());
+    let Synced::Next(mark) = returns(&mut disk, &mut wal, data) else { panic!("the mark is next") };
+    assert_eq!(returns(&mut disk, &mut wal, ticket(mark)), Synced::Done);
+    let newest = ticket(wal.append(&mut disk, None, &[entry(3, 3)]).unwrap());
+    wal.compact(&mut disk, 2).unwrap();
+    for mut disk in disk.crash_states(0).iter() {
+        let found = open(&mut disk);
+        assert_eq!((Some(found.hard_state()), found.snapshot()), (hard(3), Some(&snapshot(2, 3))));
+    }
+    // Then they go.
+    let before = disk.list().count();
+    assert_eq!(returns(&mut disk, &mut wal, newest), Synced::Done);
+    wal.compact(&mut disk, 2).unwrap();
+    assert_eq!((before, disk.list().count()), (4, 2), "the newest segment and the snapshot are left");
+}
+
+#[test]
 fn a_torn_tail_is_reported_and_the_log_goes_on_behind_it() {
     let mut disk = disk(DiskTiming { sector_bytes: 64, ..slow() });
     let mut wal = open(&mut disk);
