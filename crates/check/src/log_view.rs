@@ -50,6 +50,12 @@ pub trait LogView {
         let _ = peer;
         None
     }
+    /// Whether nobody is told up to where the log goes but who leads the term: some implementations tell it candidates and
+    /// former leaders as well.
+    #[inline]
+    fn acknowledges_leaders_only(&self) -> bool {
+        true
+    }
     /// Every membership of this life with the index from which it holds: first that of the start, then one for each change
     /// applied, and for each snapshot that took the place of the log. Empty if the membership never changes.
     fn memberships(&self) -> &[(u64, Membership)] {

@@ -93,6 +93,16 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn who_tells_candidates_as_well_how_far_its_log_goes_acknowledges_nothing_by_that() {
+        let told = broken(|run| {
+            stands(run, Role::Candidate)?;
+            run.step(N1, |n| n.tells_anybody = true)?;
+            acknowledges(run, 2, 1)
+        });
+        assert_eq!(told, None);
+    }
+
+    #[test]
     fn whoever_led_an_older_term_is_told_of_the_newer_one_by_an_acknowledgement_of_nothing() {
         let told = broken(|run| {
             stands(run, Role::Leader)?;

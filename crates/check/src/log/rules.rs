@@ -315,7 +315,9 @@ impl RaftRules {
                 }
                 // Whoever led an older term is told of the newer one by an acknowledgement of nothing.
                 Spoken::AppendResponse { to, term, index }
-                    if index > 0 && !self.books.requests.has_led(to, term) =>
+                    if index > 0
+                        && !self.books.requests.has_led(to, term)
+                        && view.acknowledges_leaders_only() =>
                 {
                     unasked = Some(said);
                 }

@@ -29,6 +29,8 @@ pub(crate) struct Toy {
     pub(crate) matches: [u64; SERVERS_MAX],
     pub(crate) nexts: [Option<u64>; SERVERS_MAX],
     pub(crate) snapshots_awaited: [Option<u64>; SERVERS_MAX],
+    /// It tells others than leaders up to where its log goes.
+    pub(crate) tells_anybody: bool,
     pub(crate) refusal: Option<Refusal>,
     pub(crate) memberships: Vec<(u64, Membership)>,
     pub(crate) changes: Vec<u64>,
@@ -117,6 +119,9 @@ impl LogView for Toy {
     }
     fn next_index(&self, peer: NodeId) -> Option<u64> {
         self.nexts[peer.position()]
+    }
+    fn acknowledges_leaders_only(&self) -> bool {
+        !self.tells_anybody
     }
     fn snapshot_awaited(&self, peer: NodeId) -> Option<u64> {
         self.snapshots_awaited[peer.position()]

@@ -129,6 +129,8 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     const NEEDS_NO_CLOCK: bool = true;
     // Whoever it chose may lead; it does not tell a leader from a candidate.
     const NAMES_LEADER: bool = false;
+    // Every answer tells where its log ends, to candidates and to former leaders as well.
+    const ACKNOWLEDGES_LEADERS_ONLY: bool = false;
     const OPTIONS: &'static [OptionSpec] = if CLUSTER == 2 { OPTIONS } else { OPTIONS.split_at(7).0 };
 
     fn start(seat: &Seat, log: Log) -> Self {

@@ -126,6 +126,8 @@ pub trait Core: Sized + 'static {
     const NEEDS_NO_CLOCK: bool;
     /// Whether [`Shown::leader`] is somebody who leads, and not only the candidate it chose.
     const NAMES_LEADER: bool = true;
+    /// Whether nobody is told up to where the log is as it was sent, see [`crate::Claim::Appended`], but who leads the term.
+    const ACKNOWLEDGES_LEADERS_ONLY: bool = true;
 
     /// Whether it can ask for a snapshot although its log is whole, see [`Order::RequestSnapshot`]; plans then have it do so.
     const REQUESTS_SNAPSHOTS: bool = false;

@@ -88,6 +88,11 @@ impl<C: Core> LogView for Server<C> {
     }
 
     #[inline]
+    fn acknowledges_leaders_only(&self) -> bool {
+        C::ACKNOWLEDGES_LEADERS_ONLY
+    }
+
+    #[inline]
     fn memberships(&self) -> &[(u64, Membership)] {
         if self.identity.settings.changing { &self.memberships } else { &[] }
     }
