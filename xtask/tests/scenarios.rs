@@ -43,18 +43,62 @@ scenarios! {
         steps_down,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         goes_on;
+    append_found_damaged:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     append_from_nowhere:
         snapshot,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         empty_append;
+    append_in_the_long_tail:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    append_late_by_chance:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    append_lost_on_one_link:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    append_lost_with_others:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    append_of_a_former_time:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     append_of_an_old_leader:
         too_late,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         taken;
+    append_on_the_slower_way:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    append_overtaken_by_an_election:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    append_stuck_on_its_way:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    append_that_comes_a_second_time:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     append_that_fits_by_length:
         index_and_term,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         index_only;
+    append_too_large_for_its_link:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     claim_behind_unwritten_rows:
         behind_them,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -83,15 +127,13 @@ scenarios! {
         durable_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         vote_first;
-    disturbed_for_good: both, neither;
-    majority_comes_back_empty: outside_the_contract, within_it;
-    disk_of_a_moment_ago: excused, not_excused;
-    unacknowledged_and_gone: lost;
     cut_off_while_confirming:
         noticed,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         missed;
+    disk_of_a_moment_ago: excused, not_excused;
     disruptive_server: pre_vote_and_check_quorum, pre_vote_alone, check_quorum_alone, neither;
+    disturbed_for_good: both, neither;
     figure_7_followers_of_every_shape:
         index_and_term,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -100,6 +142,18 @@ scenarios! {
         own_term_only,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         any_term;
+    follower_behind_a_bridge:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    follower_that_comes_and_goes:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    follower_that_hears_nothing:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     forgetful_voter:
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -114,14 +168,14 @@ scenarios! {
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         half;
     hears_nobody_but_is_heard: voters_stand_by_their_leader, pre_vote_alone, neither;
-    heartbeats_of_the_dead:
-        relays_look_back,
-        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
-        relays_go_on;
     heartbeat_tells_too_much:
         what_is_known,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         everything;
+    heartbeats_of_the_dead:
+        relays_look_back,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        relays_go_on;
     joint_membership_left_half_way:
         left_by_the_next,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -130,9 +184,29 @@ scenarios! {
         quorum_needed,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         quorum_ignored;
+    last_words_of_a_follower:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    last_words_of_a_leader:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     leader_announce_before_relay_ready: drop, latch, mailbox;
     leader_behind_a_wall: fenced, not_fenced;
     leader_cut_off: check_quorum, no_check_quorum;
+    leader_in_a_ring:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    leader_in_a_row:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    leader_on_the_smaller_side:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     leader_that_cannot_write:
         starts_again,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -147,7 +221,10 @@ scenarios! {
         votes,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         abstains;
+    lease_and_a_clock_that_is_set_back: as_it_is, as_it_was;
+    lease_and_a_clock_that_stands_still: as_it_is, as_it_was;
     lease_and_a_slow_clock: read_index, lease;
+    lease_and_clocks_that_jump_ahead: as_it_is, as_it_was;
     lease_outlives_its_transfer:
         lease_ends,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -156,6 +233,7 @@ scenarios! {
         last_term_first,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         length_only;
+    majority_comes_back_empty: outside_the_contract, within_it;
     mode_changes_during_a_write:
         taken_in,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -214,10 +292,6 @@ scenarios! {
         counts_for_nothing,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         waits;
-    seed_e1_campaign_while_leading:
-        as_it_is,
-        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
-        as_it_was;
     seed_e10_heartbeat_interval:
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -227,6 +301,10 @@ scenarios! {
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
     seed_e12_proposal_without_leader:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
+    seed_e1_campaign_while_leading:
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
@@ -278,16 +356,20 @@ scenarios! {
         one_frame,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         two_frames;
+    split_vote: noticed, not_noticed;
     split_vote_too_soon:
         open,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         split;
-    split_vote: noticed, not_noticed;
     stale_announcement: latch, mailbox;
     sync_that_failed:
         starts_again,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         tries_again;
+    sync_that_fails_now_and_then:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     transfer_that_fails:
         given_up,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -300,6 +382,7 @@ scenarios! {
         once,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         for_ever;
+    unacknowledged_and_gone: lost;
     vote_for_any_log:
         recent_logs_only,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -308,6 +391,10 @@ scenarios! {
         judged_twice,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         judged_once;
+    window_that_was_made_smaller:
+        as_it_is,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        as_it_was;
     witness_stops_a_candidate:
         waits,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]

@@ -33,19 +33,33 @@ impl Script {
     /// Takes every fault away that is of none of these kinds; operations and claims stay. So it can be asked what a fault is
     /// needed for.
     pub fn keep_faults(&mut self, kept: FaultSet) {
+        let is_kept = |set: FaultSet| {
+            // A crash that takes the disk is no crash like others.
+            set.iter().any(|fault| kept.has(fault))
+                && (kept.has(Fault::WipedDisk) || !set.has(Fault::WipedDisk))
+        };
+        self.retain_faults(is_kept, kept);
+    }
+
+    /// Takes every fault away that is of one of these kinds.
+    pub fn drop_faults(&mut self, gone: FaultSet) {
+        let rest =
+            Fault::ALL.into_iter().filter(|&fault| !gone.has(fault)).fold(FaultSet::NONE, FaultSet::with);
+        self.retain_faults(|set| set.iter().all(|fault| rest.has(fault)), rest);
+    }
+
+    fn retain_faults(&mut self, is_kept: impl Fn(FaultSet) -> bool, kept: FaultSet) {
         let servers = self.servers;
         self.steps.retain(|step| {
             let set = of_step(step, servers, FaultSet::NONE);
-            let is_kept = set.is_empty() || set.iter().any(|fault| kept.has(fault));
-            // A crash that takes the disk is no crash like others.
-            is_kept && (kept.has(Fault::WipedDisk) || !set.has(Fault::WipedDisk))
+            set.is_empty() || is_kept(set)
         });
         self.network.keep_faults(kept);
         for trouble in DiskTrouble::ALL {
             let is_kept = match of_disk(trouble) {
                 Some(fault) => kept.has(fault),
                 // Sectors matter where a crash loses something, and how many disks are struck where one is.
-                None => kept.iter().count() > 0,
+                None => !kept.is_empty(),
             };
             if !is_kept {
                 self.disk.spare(trouble);

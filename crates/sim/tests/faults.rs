@@ -442,6 +442,9 @@ fn a_script_keeps_the_faults_it_is_told_to_and_none_other() {
         };
         assert_eq!(operations(&script), operations(&biting(fault)), "{}", fault.name());
     }
+    let mut leader = script(during(Action::Partition(vec![vec![Target::Leader], everybody()])));
+    leader.drop_faults(FaultSet::NONE.with(Fault::CutLeader));
+    assert!(leader.faults().is_empty(), "a step of two kinds is of each of them");
     let mut both = script(during(Action::Pause(node(1))));
     both.steps.extend(during(Action::Drop(pattern())));
     both.network.loss = Ratio::of(1, 2);

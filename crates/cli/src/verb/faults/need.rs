@@ -93,37 +93,46 @@ fn write(known: &[Need], typed: &Typed, root: &Path) -> anyhow::Result<()> {
 }
 
 /// The scenario with the fewest other faults of which a variant breaks its rule, and does not without the fault.
+///
+/// Of a fault that only follows from others, a scenario in which it bites, and which breaks its rule without none of them.
 fn of_scenarios(fault: Fault, scenarios: &[Scenario], systems: Systems) -> anyhow::Result<Option<Need>> {
-    let mut candidates: Vec<&Scenario> =
-        scenarios.iter().filter(|scenario| scenario.script.faults().has(fault)).collect();
+    let removed = match follows(fault) {
+        true => company(fault).iter().collect(),
+        false => vec![fault],
+    };
+    let has = |scenario: &&Scenario| removed.iter().all(|&fault| scenario.script.faults().has(fault));
+    let mut candidates: Vec<&Scenario> = scenarios.iter().filter(has).collect();
     candidates.sort_by_key(|scenario| scenario.script.faults().iter().count());
     for scenario in candidates {
         let Some(system) = systems.iter().find(|system| system.name() == scenario.system) else { continue };
         for variant in &scenario.variants {
-            let Expect::Violates { .. } = &variant.expect else { continue };
-            let plan = scenario.plan(variant);
-            let broken = |script: &Script| -> anyhow::Result<&'static str> {
-                let outcome = system.run(script, &plan.options, false).map_err(anyhow::Error::msg)?;
-                Ok(outcome.verdict.rule())
-            };
-            let rule = broken(&plan.script)?;
-            let mut without = plan.script.clone();
-            without.keep_faults(all_but(plan.script.faults(), fault));
-            if rule == Verdict::Pass.rule() {
+            if !matches!(variant.expect, Expect::Violates { .. }) {
                 continue;
             }
-            let rest = broken(&without)?;
-            // What a script expects of its course may also fail because the fault is not there.
-            if rest == Verdict::Pass.rule() || rule != EXPECTED && rest != rule {
-                let bug = plan.options.planted().map(str::to_owned);
-                let (scenario, variant) = (scenario.name.clone(), variant.name.clone());
-                let found = Found::Scenario { scenario, variant, bug };
-                return Ok(Some(Need {
-                    fault: fault.name().to_owned(),
-                    system: system.name().to_owned(),
-                    found,
-                }));
+            let plan = scenario.plan(variant);
+            let broken = |script: &Script| -> anyhow::Result<(&'static str, u64)> {
+                let outcome = system.run(script, &plan.options, false).map_err(anyhow::Error::msg)?;
+                Ok((outcome.verdict.rule(), outcome.counters.bites[fault]))
+            };
+            let (rule, bites) = broken(&plan.script)?;
+            if rule == Verdict::Pass.rule() || follows(fault) && bites == 0 {
+                continue;
             }
+            let needs = |&fault: &Fault| -> anyhow::Result<bool> {
+                let mut without = plan.script.clone();
+                without.drop_faults(FaultSet::NONE.with(fault));
+                let (rest, _) = broken(&without)?;
+                // What a script expects of its course may also fail because the fault is not there.
+                Ok(rest == Verdict::Pass.rule() || rule != EXPECTED && rest != rule)
+            };
+            if removed.iter().map(needs).collect::<anyhow::Result<Vec<bool>>>()?.contains(&false) {
+                continue;
+            }
+            let bug = plan.options.planted().map(str::to_owned);
+            let (scenario, variant) = (scenario.name.clone(), variant.name.clone());
+            let found = Found::Scenario { scenario, variant, bug };
+            let (fault, system) = (fault.name().to_owned(), system.name().to_owned());
+            return Ok(Some(Need { fault, system, found }));
         }
     }
     Ok(None)
