@@ -6,7 +6,7 @@ mod new_system;
 mod readme;
 
 use std::process::ExitCode;
-use whitewater_cli::{Abroad, Extra, Made, More, main_with, systems};
+use whitewater_cli::{Abroad, Extra, Made, More, Program, main_with, systems};
 use whitewater_exec::{Exec, PREFIX};
 use whitewater_kv::KV;
 use whitewater_relay::RELAY;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         run: |screen, operands| new_system::run(screen, operands),
     };
     let guests = Made { prefix: PREFIX, make: Exec::make };
-    let more =
-        More { extras: vec![ci, conformance, new_system], elsewhere: vec![FOREIGN], made: vec![guests] };
+    let extras = vec![ci, conformance, new_system];
+    let more = More { extras, elsewhere: vec![FOREIGN], made: vec![guests], program: Program::PROJECT };
     main_with(systems![RELAY, KV], &more)
 }

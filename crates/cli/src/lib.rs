@@ -19,6 +19,7 @@ mod isolation;
 mod meant;
 mod patched;
 mod pipeline;
+mod program;
 mod progress;
 mod rebuild;
 mod runner;
@@ -32,6 +33,7 @@ mod worker;
 
 pub use abroad::{Abroad, Made};
 pub use exit::Exit;
+pub use program::Program;
 pub use runner::{Extra, More, main, main_with};
 pub use screen::{Format, Screen};
 pub use whitewater_sim::System;

@@ -1,5 +1,6 @@
 //! What a word on the command line means that names a run: a seed, a saved failure, a plan or a variant of a scenario.
 
+use crate::program::called;
 use crate::{Systems, files, store};
 use anyhow::{anyhow, bail};
 use std::collections::BTreeSet;
@@ -94,10 +95,10 @@ pub(crate) fn meant(word: &str, restrictions: &Restrictions, systems: Systems) -
         let seed = parse_seed(word)
             .map_err(|why| anyhow!("{why}, or the name of a file, or a fingerprint such as F-0123456789"))?;
         let plan = generate(systems, seed, restrictions).map_err(anyhow::Error::msg)?;
-        let command = print_command(restrictions, seed);
+        let command = print_command(called(), restrictions, seed);
         return Ok(Meant { plan, seed: Some(seed), command, saved: None, file: None });
     };
-    let command = format!("cargo xtask replay {word}");
+    let command = format!("{} replay {word}", called());
     let text = files::read(&file)?;
     let input = InputFile::parse(&file.display().to_string(), &text, systems)?;
     let (plan, seed, saved) = match input {

@@ -1,5 +1,6 @@
 //! Has a command line run again by a build that has the planted bugs in it; a default build has none.
 
+use crate::program::program;
 use crate::{Exit, Screen, Systems, interrupt, patched};
 use anyhow::{Context, bail};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,8 +11,6 @@ use whitewater_mutants::{Patch, named};
 
 /// Set for the second build, so that it never asks for a third.
 const REBUILT: &str = "WHITEWATER_REBUILT";
-/// The package with the command line, which hands the feature down to its systems.
-pub(crate) const PACKAGE: &str = "xtask";
 /// The feature that brings the bugs.
 pub(crate) const FEATURE: &str = "mutants";
 
@@ -44,9 +43,10 @@ impl Build {
         if is_here(id, systems) {
             return Ok(None);
         }
+        let package = package()?;
         if std::env::var_os(REBUILT).is_some() {
             bail!(
-                "no bugs can be planted: the feature `{FEATURE}` of the package `{PACKAGE}` does not bring `{id}`"
+                "no bugs can be planted: the feature `{FEATURE}` of the package `{package}` does not bring `{id}`"
             );
         }
         let root = project_folder();
@@ -74,7 +74,7 @@ impl Build {
     /// The build fails, or does not come to an end of its own.
     pub(crate) fn run(&self, words: &[OsString], screen: &Screen) -> anyhow::Result<Exit> {
         match self {
-            Build::Named => again(named_build(screen).args(words)),
+            Build::Named => again(named_build(screen)?.args(words)),
             Build::Patched(id) => {
                 let root = project_folder();
                 let patches = whitewater_mutants::all(&root)?;
@@ -118,11 +118,21 @@ pub(crate) fn build(patch: &Patch, root: &Path, screen: &Screen) -> anyhow::Resu
     if !target.join("patched").exists() {
         screen.remark("Builds a copy of the sources with the bug in it; the first time takes a while.");
     }
-    patched::program(root, &target, PACKAGE, patch)
+    patched::program(root, &target, package()?, patch)
+}
+
+/// The package with the command line, which hands the feature down to its systems.
+///
+/// # Errors
+/// It has no such package.
+fn package() -> anyhow::Result<&'static str> {
+    program().plants.context(
+        "no bugs are planted in this project: put each behind a value of an option of its system, and have it with `--set`",
+    )
 }
 
 /// The program with the bugs of the code in it, run by cargo.
-fn named_build(screen: &Screen) -> Command {
+fn named_build(screen: &Screen) -> anyhow::Result<Command> {
     let folder = target_folder();
     if !folder.exists() {
         screen.remark(&format!(
@@ -132,11 +142,11 @@ fn named_build(screen: &Screen) -> Command {
     }
     let mut command = cargo();
     command
-        .args(["run", "--quiet", "--profile", "fuzz", "--package", PACKAGE, "--features", FEATURE])
+        .args(["run", "--quiet", "--profile", "fuzz", "--package", package()?, "--features", FEATURE])
         .arg("--target-dir")
         .arg(&folder)
         .arg("--");
-    command
+    Ok(command)
 }
 
 /// Runs another build of this program to its end.

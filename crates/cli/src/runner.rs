@@ -6,7 +6,7 @@ use crate::verb::{
     bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds,
     shrink, trace, wal, worker,
 };
-use crate::{Abroad, Exit, Made, Screen, Systems, abroad, rebuild};
+use crate::{Abroad, Exit, Made, Program, Screen, Systems, abroad, program, rebuild};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,10 +56,13 @@ pub struct More {
     pub elsewhere: Vec<Abroad>,
     /// Systems that are made of their names.
     pub made: Vec<Made>,
+    /// How it is called and built, if not as the only program of a package: what it prints begins with that.
+    pub program: Program,
 }
 
 /// The command line over `systems`, with more.
 pub fn main_with(systems: Systems, more: &More) -> ExitCode {
+    program::is(more.program);
     let extras = &more.extras;
     let command = extras.iter().fold(Typed::command(), |command, extra| command.subcommand(extra.command()));
     let outcome = command.try_get_matches().map_err(anyhow::Error::from).and_then(|matches| {

@@ -1,14 +1,15 @@
 //! Shrinks a failure, saves what is left under its fingerprint, and knows the commands that go on from there.
 
 use crate::commit::{self, Commit};
+use crate::program::{Program, called, program};
 use crate::telling::system;
 use crate::{Screen, Systems, files, store};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use whitewater_hunt::report::About;
 use whitewater_hunt::{
-    Failure, Fingerprint, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, ShrunkLine, Signature, Slip, run,
-    shrink,
+    Failure, Fingerprint, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, ShrunkLine, Signature, Size, Slip,
+    run, shrink,
 };
 use whitewater_plan::{Plan, Saved, seed_text};
 
@@ -28,6 +29,8 @@ pub(crate) struct Small {
     pub(crate) shrunk: Shrunk,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) file: PathBuf,
+    /// The size of what the file holds, if that was found before and is smaller.
+    pub(crate) smaller: Option<Size>,
     /// The files of other failures that came up.
     pub(crate) slips: Vec<(Signature, PathBuf)>,
 }
@@ -47,13 +50,17 @@ impl Shrinker<'_> {
         let shrunk = shrink(&shrinking, plan).map_err(anyhow::Error::msg)?;
         let fingerprint = Fingerprint::fine(system, &shrunk).map_err(anyhow::Error::msg)?;
         let file = store::file_of(&self.folder, &fingerprint.to_string());
-        let command = format!("cargo xtask replay {}", shown(&file, &fingerprint.to_string()));
+        let command = format!("{} replay {}", called(), shown(&file, &fingerprint.to_string()));
         let failure = Failure::record(system, shrunk.plan.clone(), &shrunk.outcome, seed, command);
         let failure = failure.map_err(anyhow::Error::msg)?;
-        files::write_whole(&file, &store::saved(&failure, Some(fingerprint), Some(&shrunk)).to_json())?;
+        let smaller = store::smaller(&file, &shrunk.plan, &shrunk.outcome, self.systems);
+        if smaller.is_none() {
+            let saved = store::saved(&failure, Some(fingerprint), Some(&shrunk));
+            files::write_whole(&file, &saved.to_json())?;
+        }
         let slips = shrunk.slips.iter().map(|slip| self.keep_slip(slip, seed));
         let slips = slips.collect::<anyhow::Result<_>>()?;
-        Ok(Small { failure, fingerprint, file, slips, shrunk })
+        Ok(Small { failure, fingerprint, file, smaller, slips, shrunk })
     }
 
     /// Saves a failure that came up on the way, as it came.
@@ -62,10 +69,12 @@ impl Shrinker<'_> {
         let outcome = run(system, &slip.plan, false).map_err(anyhow::Error::msg)?;
         let fingerprint = Fingerprint::coarse(&slip.plan.system, &slip.signature);
         let file = store::file_of(&self.folder, &fingerprint.to_string());
-        let command = format!("cargo xtask replay {}", shown(&file, &fingerprint.to_string()));
+        let command = format!("{} replay {}", called(), shown(&file, &fingerprint.to_string()));
         let failure = Failure::record(system, slip.plan.clone(), &outcome, seed, command);
         let failure = failure.map_err(anyhow::Error::msg)?;
-        files::write_whole(&file, &store::saved(&failure, Some(fingerprint), None).to_json())?;
+        if store::smaller(&file, &slip.plan, &outcome, self.systems).is_none() {
+            files::write_whole(&file, &store::saved(&failure, Some(fingerprint), None).to_json())?;
+        }
         Ok((slip.signature.clone(), file))
     }
 }
@@ -74,12 +83,21 @@ impl Small {
     /// What is left, in a few lines, with the commands that go on from here.
     pub(crate) fn summary(&self) -> String {
         let about = self.about();
-        let head = format!("Shrunk {}: {}", self.fingerprint, self.shrunk.sentence());
+        let head = format!("Shrunk {}: {}", self.fingerprint, self.sentence());
         let replay = ("Replay".to_owned(), self.failure.command.clone());
         let commands = about.commands.into_iter().map(|(what, command)| (what.to_owned(), command));
         let lines =
             [replay].into_iter().chain(commands).map(|(what, command)| format!("  {what:<14} {command}"));
         [head].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What it was shrunk from and to, and whether something smaller was there already.
+    fn sentence(&self) -> String {
+        let sentence = self.shrunk.sentence();
+        let Some(Size { nodes, steps, deliveries, .. }) = self.smaller else { return sentence };
+        format!(
+            "{sentence}; one of {nodes} nodes, {steps} steps and {deliveries} deliveries was found before, and is kept"
+        )
     }
 
     /// What is left, for programs.
@@ -107,7 +125,7 @@ impl Small {
             commit: commit::current().map(Commit::short),
             commands: ways_on(&self.failure, &self.file, &fingerprint),
             fingerprint: Some(fingerprint),
-            shrunk: Some(self.shrunk.sentence()),
+            shrunk: Some(self.sentence()),
         }
     }
 }
@@ -125,17 +143,17 @@ pub(crate) fn about_saved(failure: &Failure, saved: &Saved, file: &Path) -> Abou
 
 /// The commands that go on from a failure in a file.
 fn ways_on(failure: &Failure, file: &Path, fingerprint: &str) -> Vec<(&'static str, String)> {
-    let name = shown(file, fingerprint);
+    let (name, Program { called, built, .. }) = (shown(file, fingerprint), program());
     let mut commands = vec![
-        ("Step through", format!("cargo xtask replay {name} --step")),
-        ("Why", format!("cargo xtask trace why {name}")),
-        ("Keep", format!("cargo xtask keep {name}")),
-        ("As a scenario", format!("cargo xtask keep {name} --as {}", scenario_name(failure))),
+        ("Step through", format!("{called} replay {name} --step")),
+        ("Why", format!("{called} trace why {name}")),
+        ("Keep", format!("{called} keep {name}")),
+        ("As a scenario", format!("{called} keep {name} --as {}", scenario_name(failure))),
     ];
     // A planted bug is in no commit.
     if failure.plan.options.planted().is_none() {
-        let build = "cargo build --profile fuzz --package xtask || exit 125";
-        let ask = format!("cargo xtask replay {} --bisect", file.display());
+        let build = format!("{built} || exit 125");
+        let ask = format!("{called} replay {} --bisect", file.display());
         // A program that a signal has ended, or that knows no such word yet, says nothing about its commit.
         let told = "code=$?; [ $code -le 1 ] || code=125; exit $code";
         commands.push(("Bisect", format!("git bisect run sh -c '{build}; {ask}; {told}'")));

@@ -1,11 +1,14 @@
 //! Where failures lie that were found and not kept: files in the folder of what is built, one per fingerprint.
 
 use crate::commit::{self, Commit};
-use crate::files;
+use crate::program::called;
+use crate::telling::system;
+use crate::{Systems, files};
 use anyhow::bail;
 use std::path::{Path, PathBuf};
-use whitewater_hunt::{Failure, Fingerprint, Shrunk, Signature, course};
-use whitewater_plan::{Owes, Saved};
+use whitewater_hunt::{Failure, Fingerprint, Shrunk, Signature, Size, course, run};
+use whitewater_plan::{Owes, Plan, Saved};
+use whitewater_sim::Outcome;
 
 /// Where failures go that nobody said a folder for.
 pub(crate) fn found() -> PathBuf {
@@ -35,6 +38,16 @@ pub(crate) fn saved(failure: &Failure, fingerprint: Option<Fingerprint>, shrunk:
         course: course(&failure.outcome),
         notice: None,
     }
+}
+
+/// How large the failure in a file is, if it is still the same one as this plan ends with, and no larger: then the file stays.
+pub(crate) fn smaller(file: &Path, plan: &Plan, outcome: &Outcome, systems: Systems) -> Option<Size> {
+    let saved = Saved::parse(&file.display().to_string(), &files::read(file).ok()?, systems).ok()?;
+    let system = system(&saved.plan.system, systems).ok()?;
+    let before = run(system, &saved.plan, false).ok()?;
+    let size = Size::of(&saved.plan, &before);
+    let is_same = Signature::of(&before).is_some() && Signature::of(&before) == Signature::of(outcome);
+    (is_same && size <= Size::of(plan, outcome)).then_some(size)
 }
 
 /// Whether a word is meant to be a fingerprint, or the beginning of one.
@@ -68,7 +81,7 @@ pub(crate) fn by_fingerprint(word: &str) -> anyhow::Result<PathBuf> {
     match begins[..] {
         [(_, file)] if wanted.len() > 2 => Ok(file.clone()),
         [] if there.is_empty() => {
-            bail!("there is no failure {word}: nothing was found yet; `cargo xtask fuzz` searches")
+            bail!("there is no failure {word}: nothing was found yet; `{} fuzz` searches", called())
         }
         [] => bail!("there is no failure {word}; there are {}", names(&there.iter().collect::<Vec<_>>())),
         _ => bail!("{word} is the beginning of several: {}; write more of it", names(&begins)),

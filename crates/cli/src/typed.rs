@@ -1,5 +1,6 @@
 //! What was typed: the grammar of the command line; each verb says elsewhere what it means.
 
+use crate::program::called;
 use crate::rebuild::NO_BUG;
 use crate::verb::{
     bench, check_history, demo, determinism, differ, faults, fuzz, keep, mutants, replay, scenario, seeds,
@@ -12,8 +13,8 @@ use std::collections::BTreeSet;
 /// Deterministic simulation testing for Raft: one seed decides everything that happens in a run.
 #[derive(Debug, Parser)]
 #[command(
-    name = "cargo xtask",
-    bin_name = "cargo xtask",
+    name = called(),
+    bin_name = called(),
     version,
     arg_required_else_help = true,
     after_help = EXIT_CODES,

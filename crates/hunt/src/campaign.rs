@@ -22,6 +22,8 @@ use whitewater_sim::{Outcome, Span, System, TraceHash};
 pub struct Campaign<'a> {
     /// Systems that plans are drawn from.
     pub systems: &'a [&'static dyn System],
+    /// What is typed before a verb, such as `cargo xtask`: commands that run a failure again begin with it.
+    pub program: &'a str,
     /// What every plan is restricted to.
     pub restrictions: Restrictions,
     /// Seed of the first run.
@@ -267,7 +269,7 @@ impl<'a> Engine<'a> {
             index,
             seed,
             repeated: every > 0 && seed.is_multiple_of(every),
-            command: print_command(&self.campaign.restrictions, seed),
+            command: print_command(self.campaign.program, &self.campaign.restrictions, seed),
         };
         let systems = self.campaign.systems;
         let drawn = caught(|| generate(systems, seed, &self.campaign.restrictions));

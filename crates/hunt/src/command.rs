@@ -2,9 +2,9 @@
 
 use whitewater_plan::{Restrictions, seed_text};
 
-/// The command line that runs `seed` alone under the same restrictions, and nothing else.
-pub fn print_command(restrictions: &Restrictions, seed: u64) -> String {
-    let mut words = vec![String::from("cargo xtask fuzz")];
+/// The command line that runs `seed` alone under the same restrictions, and nothing else; `program` is what is typed before a verb.
+pub fn print_command(program: &str, restrictions: &Restrictions, seed: u64) -> String {
+    let mut words = vec![format!("{program} fuzz")];
     if let Some(system) = &restrictions.system {
         words.push(format!("--system {}", quoted(system)));
     }
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn without_restrictions_the_seed_alone_is_enough() {
-        let command = print_command(&Restrictions::default(), 42);
+        let command = print_command("cargo xtask", &Restrictions::default(), 42);
         assert_eq!(command, "cargo xtask fuzz --seed 0x000000000000002a");
     }
 
@@ -53,7 +53,7 @@ mod tests {
             ..Restrictions::default()
         };
         assert_eq!(
-            print_command(&restrictions, 1),
+            print_command("cargo xtask", &restrictions, 1),
             "cargo xtask fuzz --system relay --profile calm --set relay-not-ready=drop --set mode.n2=off \
              --mutant seed-e9 --seed 0x0000000000000001"
         );
@@ -63,13 +63,13 @@ mod tests {
     fn a_profile_of_ones_own_is_named_by_its_file() {
         let (base, tuning) = Tuning::parse("my/storms.json", "{}").unwrap();
         let restrictions = Restrictions { profile: Some(base), tuning, ..Restrictions::default() };
-        assert!(print_command(&restrictions, 1).contains(" --profile my/storms.json --seed "));
+        assert!(print_command("cargo xtask", &restrictions, 1).contains(" --profile my/storms.json --seed "));
     }
 
     #[test]
     fn a_value_with_a_space_is_quoted() {
         let restrictions =
             Restrictions { set: vec![("say".into(), "it's so".into())], ..Restrictions::default() };
-        assert!(print_command(&restrictions, 1).contains(r"--set 'say=it'\''s so' "));
+        assert!(print_command("cargo xtask", &restrictions, 1).contains(r"--set 'say=it'\''s so' "));
     }
 }

@@ -22,6 +22,7 @@ fn search(budget: Budget<'_>, jobs: usize) -> Campaign<'_> {
     let restrictions = Restrictions { profile: Some(Profile::Calm), set, ..Restrictions::default() };
     Campaign {
         systems: &BEACONS,
+        program: "cargo xtask",
         restrictions,
         start: 1_000,
         end: None,

@@ -27,6 +27,6 @@ pub use input::InputFile;
 pub use plan::{PLAN_VERSION, Plan};
 pub use profile::Profile;
 pub use saved::{Owes, Saved};
-pub use scenario::{Expect, Scenario, Variant, around, index, schema};
+pub use scenario::{Expect, SCHEMA, Scenario, Variant, around, index, schema};
 pub use seed::{parse_seed, seed_text};
 pub use tuning::Tuning;

@@ -17,7 +17,7 @@ use crate::{PLAN_VERSION, Plan, Profile};
 use whitewater_sim::{NodeId, Options, Script};
 
 /// Where the schema lies, seen from the folder of the scenarios.
-const SCHEMA: &str = "schema/scenario.json";
+pub const SCHEMA: &str = "schema/scenario.json";
 
 /// What stands in the place of a node where a rule shows at none in particular, such as a limit of the whole run.
 const NO_NODE: &str = "none";

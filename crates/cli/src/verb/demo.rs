@@ -1,6 +1,7 @@
 //! `demo`: finds the race of the relays by itself, explains it, runs it again and shows what mends it.
 
 use crate::difference;
+use crate::program::called;
 use crate::telling::{ReportForm, Telling, about, system};
 use crate::verb::fuzz::fresh_seed;
 use crate::{Exit, Screen, Systems};
@@ -59,7 +60,7 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     let again = Telling::of(
         plan(found.seed, BROKEN, systems)?,
         Some(found.seed),
-        print_command(&restricted(BROKEN), found.seed),
+        print_command(called(), &restricted(BROKEN), found.seed),
         systems,
     )?;
     let same = again.outcome.hash == found.telling.outcome.hash
@@ -78,8 +79,9 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     ));
     screen.print(&parting(&found, systems)?);
     screen.print(&format!(
-        "\nThe same race in a dozen lines, written by hand:  cargo xtask scenario show {SCENARIO}\n\
-         Search on your own:                               cargo xtask fuzz"
+        "\nThe same race in a dozen lines, written by hand:  {called} scenario show {SCENARIO}\n\
+         Search on your own:                               {called} fuzz",
+        called = called()
     ));
     Ok(Exit::Clean)
 }
@@ -100,6 +102,7 @@ fn search(base: u64, systems: Systems, begun: Instant) -> anyhow::Result<Option<
         let over = || begun.elapsed() >= patience;
         let search = Campaign {
             systems,
+            program: called(),
             restrictions: restricted(BROKEN),
             start,
             end: None,
@@ -114,7 +117,7 @@ fn search(base: u64, systems: Systems, begun: Instant) -> anyhow::Result<Option<
         if (found.is_none() || stranded)
             && recorded(&plan(seed, MENDED, systems)?, systems)?.verdict.is_pass()
         {
-            let command = print_command(&restricted(BROKEN), seed);
+            let command = print_command(called(), &restricted(BROKEN), seed);
             let telling = Telling::of(plan(seed, BROKEN, systems)?, Some(seed), command, systems)?;
             found = Some(Found { seed, runs: seed.wrapping_sub(base) + 1, telling });
             if stranded {

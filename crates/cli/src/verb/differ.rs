@@ -1,5 +1,6 @@
 //! `differ`: one plan on two systems that know the same commands, and the first answer that differs.
 
+use crate::program::called;
 use crate::telling::system;
 use crate::{Exit, Screen, Systems};
 use anyhow::anyhow;
@@ -56,7 +57,8 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
             }
             let (runs, clients) = (format!("--profile {}", typed.profile), typed.clients);
             screen.print(&format!(
-                "again: cargo xtask differ {} {} --seed {} {runs} --clients {clients}",
+                "again: {} differ {} {} --seed {} {runs} --clients {clients}",
+                called(),
                 typed.one,
                 typed.other,
                 seed_text(seed)

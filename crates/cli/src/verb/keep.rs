@@ -1,7 +1,8 @@
 //! `keep`: puts a failure where it is never lost: among the seeds, or as a scenario with notes, variants and snapshots.
 
+use crate::program::{called, program};
 use crate::telling::system;
-use crate::verb::scenario::kebab;
+use crate::verb::scenario::{kebab, schema_in};
 use crate::{Exit, Screen, Systems, files, meant};
 use anyhow::{Context, bail};
 use std::collections::BTreeSet;
@@ -49,9 +50,10 @@ fn keep_seed(file: &Path, saved: &Saved, screen: &Screen) -> anyhow::Result<Exit
     refuse_to_overwrite(&kept)?;
     files::write_whole(&kept, &saved.to_json())?;
     screen.print(&format!(
-        "{}: written; it owes `{}`, and `cargo xtask seeds verify` asks for it",
+        "{}: written; it owes `{}`, and `{} seeds verify` asks for it",
         kept.display(),
-        saved.owes.word()
+        saved.owes.word(),
+        called()
     ));
     Ok(Exit::Clean)
 }
@@ -68,7 +70,8 @@ fn keep_scenario(name: &str, saved: &Saved, systems: Systems, screen: &Screen) -
     let file = folder.join(format!("{name}.json"));
     refuse_to_overwrite(&file)?;
     let system = system(&saved.plan.system, systems)?;
-    let scenario = scenario(name, saved, system)?;
+    let mut scenario = scenario(name, saved, system)?;
+    scenario.schema = schema_in(&folder);
     let mut snapshots = Vec::new();
     for variant in &scenario.variants {
         let (text, _) = scenario_text(system, &scenario, &variant.name).map_err(anyhow::Error::msg)?;
@@ -77,20 +80,32 @@ fn keep_scenario(name: &str, saved: &Saved, systems: Systems, screen: &Screen) -
         snapshots.push((snapshot, text));
     }
     for (snapshot, text) in &snapshots {
-        let head = "---\nsource: xtask/tests/scenarios.rs\n---\n";
-        files::write_whole(snapshot, &format!("{head}{}\n", text.trim_end()))?;
+        let source = program().scenario_tests.map_or(String::new(), |file| format!("source: {file}\n"));
+        files::write_whole(snapshot, &format!("---\n{source}---\n{}\n", text.trim_end()))?;
         screen.print(&format!("{}: written", snapshot.display()));
     }
     files::write_whole(&file, &scenario.format())?;
     screen.print(&format!("{}: written", file.display()));
-    let under = name.replace('-', "_");
-    let variants: Vec<String> = scenario.variants.iter().map(|v| v.name.replace('-', "_")).collect();
-    screen.remark(&format!(
-        "Put its moral into words, and `{under}: {};` into xtask/tests/scenarios.rs.",
-        variants.join(", ")
-    ));
-    screen.print(&format!("next: cargo xtask scenario run {name}"));
+    screen.remark(&format!("Put its moral into words, and {}.", held_by(&scenario)));
+    screen.print(&format!("next: {} scenario run {name}", called()));
     Ok(Exit::Clean)
+}
+
+/// What has its tests hold a scenario.
+fn held_by(scenario: &Scenario) -> String {
+    let under = scenario.name.replace('-', "_");
+    match program().scenario_tests {
+        Some(file) => {
+            let variants: Vec<String> =
+                scenario.variants.iter().map(|variant| variant.name.replace('-', "_")).collect();
+            format!("`{under}: {};` into {file}", variants.join(", "))
+        }
+        None => format!(
+            "have a test hold it, with the type of your node:\n    #[test]\n    fn {under}() {{\n        \
+             whitewater::scenario::<MyNode>(\"scenarios/{}.json\");\n    }}\n",
+            scenario.name
+        ),
+    }
 }
 
 /// The scenario of a failure: what explains it stands in one variant, and in another it is mended.

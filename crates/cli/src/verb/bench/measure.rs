@@ -2,6 +2,7 @@
 
 use super::workload::{self, Shape};
 use crate::core_clock;
+use crate::program::called;
 use anyhow::bail;
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
@@ -139,6 +140,7 @@ pub(super) fn swarm(
 ) -> anyhow::Result<Round> {
     let search = Campaign {
         systems,
+        program: called(),
         restrictions: swarm_of(system),
         start: 0,
         end: None,

@@ -1,5 +1,6 @@
 //! Runs in other processes: of this very program, and of a build of another kind.
 
+use crate::program::program;
 use crate::rebuild;
 use crate::worker::{self, Question, Worker};
 use std::process::Command;
@@ -65,8 +66,11 @@ impl AnotherBuild {
 
     fn command(&self) -> Command {
         let mut command = rebuild::cargo();
-        let profile = if is_debug() { "fuzz" } else { "dev" };
-        command.args(["run", "--quiet", "--profile", profile, "--package", rebuild::PACKAGE]);
+        // A package in another repository need not know the profile of this one.
+        let package = program().plants;
+        let optimised = if package.is_some() { "fuzz" } else { "release" };
+        command.args(["run", "--quiet", "--profile", if is_debug() { optimised } else { "dev" }]);
+        command.args(package.iter().flat_map(|package| ["--package", package]));
         if self.words.iter().any(|word| word == "--mutant") {
             command.args(["--features", rebuild::FEATURE]).arg("--target-dir").arg(rebuild::target_folder());
         }

@@ -3,6 +3,7 @@
 mod need;
 
 use crate::amount::parse_count;
+use crate::program::called;
 use crate::rebuild::project_folder;
 use crate::{Exit, Screen, Systems, files};
 use std::path::Path;
@@ -80,6 +81,7 @@ fn measure(runs: u64, system: &str, systems: Systems) -> anyhow::Result<Summary>
     };
     let search = Campaign {
         systems,
+        program: called(),
         restrictions,
         start: 0,
         end: None,

@@ -5,6 +5,7 @@ use super::{Shrink, Typed};
 use crate::Screen;
 use crate::amount::Amount;
 use crate::given::Given;
+use crate::program::called;
 use anyhow::bail;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
@@ -134,9 +135,10 @@ impl Meaning {
             screen.remark(&format!("{origins}; {} threads", self.jobs));
         }
         if env!("WHITEWATER_OPT_LEVEL") == "0" {
-            screen.remark(
-                "This build is not optimised and searches about 20 times slower; `cargo xtask` builds one that is.",
-            );
+            screen.remark(&format!(
+                "This build is not optimised and searches about 20 times slower; `{}` builds one that is.",
+                called().trim_end_matches(" --")
+            ));
         }
     }
 }

@@ -7,6 +7,7 @@ mod watch;
 use crate::amount::{Amount, parse_count, parse_jobs};
 use crate::given::{FormatTyped, Given};
 use crate::isolation::Isolation;
+use crate::program::called;
 use crate::progress::Progress;
 use crate::rebuild::NO_BUG;
 use crate::{Exit, Screen, Systems, canary, duration, files, interrupt};
@@ -175,6 +176,7 @@ fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Resul
     };
     let search = Campaign {
         systems,
+        program: called(),
         restrictions: meaning.restrictions.clone(),
         start: meaning.start(),
         end: meaning.end(),

@@ -6,6 +6,7 @@
 use super::meaning::{Meaning, Seeds};
 use crate::amount::Amount;
 use crate::files;
+use crate::program::called;
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ impl State {
     /// The state of a search that has not begun.
     pub(super) fn begin(meaning: &Meaning) -> State {
         State {
-            search: print_command(&meaning.restrictions, 0),
+            search: print_command(called(), &meaning.restrictions, 0),
             base: seed_text(meaning.start()),
             end: meaning.end().map(seed_text),
             runs: 0,

@@ -4,6 +4,7 @@ use super::Shrink;
 use super::meaning::Meaning;
 use super::resume::State;
 use crate::pipeline::Pipeline;
+use crate::program::called;
 use crate::progress::{Progress, per_second};
 use crate::shrinking::{Shrinker, Small, tell_slips};
 use crate::telling::{ReportForm, Telling, about, exit_of, report};
@@ -177,7 +178,7 @@ impl Watch<'_> {
 /// Does one run, twice, and tells it.
 pub(super) fn one(seed: u64, meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let plan = generate(systems, seed, &meaning.restrictions).map_err(anyhow::Error::msg)?;
-    let command = print_command(&meaning.restrictions, seed);
+    let command = print_command(called(), &meaning.restrictions, seed);
     let telling = Telling::of(plan, Some(seed), command, systems)?;
     if meaning.verbose {
         telling.print_plan(screen);

@@ -4,6 +4,7 @@ use super::bug::Bug;
 use super::search::{Gap, Stream};
 use super::watchers::Fired;
 use crate::Screen;
+use crate::program::called;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use whitewater_hunt::print_command;
@@ -69,7 +70,7 @@ impl Result {
             core_seconds_spent: Some(all().filter_map(|gap| gap.core).map(|core| core.as_secs_f64()).sum()),
             rules,
             seed: seed.map(seed_text),
-            command: seed.map(|seed| print_command(restrictions, seed)),
+            command: seed.map(|seed| print_command(called(), restrictions, seed)),
             clients_only,
             set: restrictions.set.clone(),
             survives: bug.survives.clone(),
@@ -195,7 +196,7 @@ mod tests {
     fn rules_are_counted_and_the_first_hit_can_be_had_again() {
         let text = text(&result(&[30, 10], false));
         assert!(text.contains("by vote-once 2"), "{text}");
-        assert!(text.contains("cargo xtask fuzz --mutant B7 --seed 0x000000000000002a"), "{text}");
+        assert!(text.contains(" fuzz --mutant B7 --seed 0x000000000000002a"), "{text}");
     }
 
     #[test]

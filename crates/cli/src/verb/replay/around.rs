@@ -1,6 +1,7 @@
 //! `replay --around N`: tries the neighbourhood of a failure, so that nobody takes a failure that moved for one mended.
 
 use crate::meant::Meant;
+use crate::program::called;
 use crate::telling::system;
 use crate::{Exit, Screen, Systems, files, interrupt, store};
 use std::collections::BTreeMap;
@@ -31,12 +32,15 @@ pub(super) fn run(found: &Meant, count: u64, systems: Systems, screen: &Screen) 
         let outcome = run_plan(system, &plan, false).map_err(anyhow::Error::msg)?;
         let fingerprint = Fingerprint::around(signature, *first);
         let file = store::file_of(&store::found(), &fingerprint.to_string());
-        let command = format!("cargo xtask replay {fingerprint}");
+        let command = format!("{} replay {fingerprint}", called());
         let failure =
             Failure::record(system, plan, &outcome, found.seed, command).map_err(anyhow::Error::msg)?;
-        files::write_whole(&file, &store::saved(&failure, Some(fingerprint), None).to_json())?;
+        if store::smaller(&file, &failure.plan, &failure.outcome, systems).is_none() {
+            files::write_whole(&file, &store::saved(&failure, Some(fingerprint), None).to_json())?;
+        }
         screen.print(&format!(
-            "around it: {times} of {ran} plans break {signature}; the first: cargo xtask shrink {fingerprint}"
+            "around it: {times} of {ran} plans break {signature}; the first: {} shrink {fingerprint}",
+            called()
         ));
     }
     Ok(match (interrupted.load(Ordering::SeqCst), failing.is_empty()) {

@@ -1,6 +1,7 @@
 //! `scenario fmt`: puts scenario files into their one layout, so that a difference is one of meaning.
 
 use super::{chosen, load, nothing};
+use crate::program::called;
 use crate::{Exit, Screen, Systems, files};
 
 /// Puts scenario files into their one layout, all of them if none is named.
@@ -27,8 +28,9 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
         }
         if typed.check {
             screen.print(&format!(
-                "{}: not in its layout; `cargo xtask scenario fmt` mends it",
-                file.display()
+                "{}: not in its layout; `{} scenario fmt` mends it",
+                file.display(),
+                called()
             ));
             exit = Exit::Found;
         } else {

@@ -9,7 +9,7 @@ mod show;
 mod words;
 mod written;
 
-pub(crate) use new::kebab;
+pub(crate) use new::{kebab, schema_in};
 
 use crate::{Exit, Screen, Systems, files, meant};
 use anyhow::anyhow;

@@ -1,8 +1,10 @@
 //! `scenario new`: begins a scenario file that runs as it is and waits for its race.
 
+use crate::program::called;
 use crate::{Exit, Screen, Systems, files};
 use anyhow::{anyhow, bail};
-use whitewater_plan::Scenario;
+use std::path::Path;
+use whitewater_plan::{SCHEMA, Scenario};
 
 /// Begins a scenario: writes a file that runs as it is.
 #[derive(Debug, clap::Args)]
@@ -22,24 +24,30 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     if !names.contains(&wanted) {
         return Err(anyhow!("there is no system `{wanted}`; there are: {}", names.join(", ")));
     }
-    let file = files::folder("scenarios").join(format!("{name}.json"));
+    let folder = files::folder("scenarios");
+    let file = folder.join(format!("{name}.json"));
     if file.exists() {
         bail!("{}: there is one already; choose another name", file.display());
     }
     let notes = vec!["What happens, and why it matters.".to_owned()];
     let scenario = Scenario {
         notes,
+        schema: schema_in(&folder),
         theme: Some("what it is about".to_owned()),
         moral: Some("What is to be learned from it, in one sentence.".to_owned()),
         source: Some("who has had it, or where it is written of".to_owned()),
         ..Scenario::begin(name, wanted)
     };
     files::write_whole(&file, &scenario.format())?;
-    screen.print(&format!(
-        "{}: written; add steps to it, then `cargo xtask scenario run {name}`",
-        file.display()
-    ));
+    let called = called();
+    screen
+        .print(&format!("{}: written; add steps to it, then `{called} scenario run {name}`", file.display()));
     Ok(Exit::Clean)
+}
+
+/// What a scenario in a folder says of its schema: where it is, if there is one.
+pub(crate) fn schema_in(folder: &Path) -> Option<String> {
+    folder.join(SCHEMA).is_file().then(|| SCHEMA.to_owned())
 }
 
 /// The name, if it can be that of a scenario.

@@ -1,10 +1,11 @@
 //! `scenario schema` and `scenario index`: what is made of systems and scenarios, written or compared with what is there.
 
 use super::{chosen, load, nothing};
+use crate::program::called;
 use crate::{Exit, Screen, Systems, files};
 use anyhow::{Context, anyhow};
 use std::path::Path;
-use whitewater_plan::{Scenario, index, schema};
+use whitewater_plan::{SCHEMA, Scenario, index, schema};
 
 /// What to do with it.
 #[derive(Debug, clap::Args)]
@@ -20,7 +21,7 @@ const END: &str = "<!-- The end of the index. -->\n";
 
 /// Writes the schema of scenario files, made of the systems there are.
 pub(crate) fn write_schema(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
-    let file = files::folder("scenarios").join("schema/scenario.json");
+    let file = files::folder("scenarios").join(SCHEMA);
     write(typed, &file, &schema(systems), "schema", screen)
 }
 
@@ -45,7 +46,8 @@ fn write(typed: &Typed, file: &Path, text: &str, verb: &str, screen: &Screen) ->
         return Ok(Exit::Clean);
     }
     if typed.check {
-        screen.print(&format!("{}: not up to date; `cargo xtask scenario {verb}` mends it", file.display()));
+        let called = called();
+        screen.print(&format!("{}: not up to date; `{called} scenario {verb}` mends it", file.display()));
         return Ok(Exit::Found);
     }
     files::write_whole(file, text).context("it cannot be written")?;
