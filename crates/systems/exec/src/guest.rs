@@ -4,12 +4,12 @@ use serde_json::Value;
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
 
 /// Longest line a guest may write, in bytes.
 const LINE_MAX_BYTES: usize = 1 << 20;
-/// Lines of a guest that wait to be read.
+/// Lines from or for a guest that wait to be read.
 const LINES_MAX: usize = 64;
 
 /// What is wrong with a guest.
@@ -52,15 +52,18 @@ pub(crate) const RULES: [(&str, &str); 3] = [
 /// A running guest. Dropping it kills the process.
 pub(crate) struct Guest {
     child: Child,
-    input: ChildStdin,
+    /// For whom it reads lines from: a pipe that is full would make the host wait for ever.
+    told: SyncSender<String>,
     lines: Receiver<Result<String, String>>,
     patience: Duration,
+    /// Until when it has to have answered.
+    deadline: Instant,
 }
 
 impl Guest {
-    /// Starts a process: the words of the command, without a shell.
+    /// Starts a process: the words of the command, without a shell. It has to say something within `patience`.
     pub(crate) fn start(command: &str, patience: Duration) -> Result<Guest, Trouble> {
-        let words = words(command);
+        let words = words(command).map_err(Trouble::Dies)?;
         let (program, arguments) =
             words.split_first().ok_or_else(|| Trouble::Dies("the command is empty".to_owned()))?;
         let mut child = Command::new(program)
@@ -80,25 +83,62 @@ impl Guest {
                 && sender.send(line).is_ok()
             {}
         });
-        Ok(Guest { child, input, lines, patience })
+        let (told, to_tell) = sync_channel(LINES_MAX);
+        std::thread::spawn(move || tell(input, &to_tell));
+        Ok(Guest { child, told, lines, patience, deadline: Instant::now() + patience })
+    }
+
+    /// Writes an input, which has to be answered in time; `patience` counts from here on.
+    pub(crate) fn give(&mut self, input: &Value, patience: Duration) -> Result<(), Trouble> {
+        match self.lines.try_recv() {
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return Err(self.ended()),
+            Ok(Err(wrong)) => return Err(Trouble::Babbles(wrong)),
+            Ok(Ok(line)) => {
+                let line = clipped(&line);
+                return Err(Trouble::Babbles(format!("it speaks without being asked: `{line}`")));
+            }
+        }
+        (self.patience, self.deadline) = (patience, Instant::now() + patience);
+        self.say(input)
     }
 
     /// Writes a line.
     pub(crate) fn say(&mut self, value: &Value) -> Result<(), Trouble> {
-        let written = writeln!(self.input, "{value}").and_then(|()| self.input.flush());
-        written.map_err(|_| Trouble::Dies(format!("it is gone{}", self.status())))
+        let mut line = format!("{value}\n");
+        loop {
+            line = match self.told.try_send(line) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Disconnected(_)) => return Err(self.ended()),
+                Err(TrySendError::Full(_)) if Instant::now() >= self.deadline => {
+                    return Err(Trouble::Hangs(format!(
+                        "it does not read what it is told for {:?}",
+                        self.patience
+                    )));
+                }
+                Err(TrySendError::Full(line)) => line,
+            };
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn ended(&mut self) -> Trouble {
+        Trouble::Dies(format!("it has ended{}", self.status()))
     }
 
     /// Reads a line.
     pub(crate) fn hear(&mut self) -> Result<Value, Trouble> {
-        let line = match self.lines.recv_timeout(self.patience) {
+        let line = match self.lines.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
             Ok(Ok(line)) => line,
             Ok(Err(wrong)) => return Err(Trouble::Babbles(wrong)),
             Err(RecvTimeoutError::Timeout) => {
-                return Err(Trouble::Hangs(format!("it says nothing for {:?}", self.patience)));
+                return Err(Trouble::Hangs(format!(
+                    "it does not come to an answer within {:?}",
+                    self.patience
+                )));
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Trouble::Dies(format!("it has ended{}", self.status())));
+                return Err(self.ended());
             }
         };
         serde_json::from_str(&line)
@@ -124,6 +164,13 @@ impl Drop for Guest {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Writes what the guest is to be told, as fast as it reads.
+fn tell(mut input: ChildStdin, lines: &Receiver<String>) {
+    while let Ok(line) = lines.recv()
+        && input.write_all(line.as_bytes()).and_then(|()| input.flush()).is_ok()
+    {}
 }
 
 /// The next line, or what is wrong with it; `None` at the end.
@@ -158,7 +205,10 @@ pub(crate) fn clipped(text: &str) -> String {
 }
 
 /// The words of a command; quotes hold blanks together.
-fn words(command: &str) -> Vec<String> {
+///
+/// # Errors
+/// A quote is not closed.
+fn words(command: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in command.chars() {
         match (letter, quote) {
@@ -167,12 +217,15 @@ fn words(command: &str) -> Vec<String> {
                 quote = Some(letter);
                 word.get_or_insert_default();
             }
-            (' ', None) => words.extend(word.take()),
+            (blank, None) if blank.is_whitespace() => words.extend(word.take()),
             _ => word.get_or_insert_default().push(letter),
         }
     }
     words.extend(word);
-    words
+    match quote {
+        None => Ok(words),
+        Some(open) => Err(format!("a quote is not closed: {open} in `{command}`")),
+    }
 }
 
 #[cfg(test)]
@@ -181,9 +234,10 @@ mod tests {
 
     #[test]
     fn quotes_hold_blanks_together() {
-        assert_eq!(words("python3 guest.py --bug"), ["python3", "guest.py", "--bug"]);
-        assert_eq!(words("  sh -c 'echo \"a  b\"' \"\""), ["sh", "-c", "echo \"a  b\"", ""]);
-        assert!(words("").is_empty());
+        assert_eq!(words("python3 guest.py --bug").unwrap(), ["python3", "guest.py", "--bug"]);
+        assert_eq!(words("  sh -c\t'echo \"a  b\"' \"\"").unwrap(), ["sh", "-c", "echo \"a  b\"", ""]);
+        assert!(words("").unwrap().is_empty());
+        assert!(words("sh -c 'echo").unwrap_err().contains("not closed"));
     }
 
     #[test]
@@ -196,5 +250,40 @@ mod tests {
         assert!(matches!(hear("echo hello"), Err(Trouble::Babbles(_))));
         assert!(matches!(hear("no-such-program-at-all"), Err(Trouble::Dies(_))));
         assert_eq!(hear("echo '{\"effects\": []}'").unwrap()["effects"], serde_json::json!([]));
+        // Half a line, bytes that are no text, a line without end, a value nested without end.
+        assert!(matches!(hear("sh -c 'printf {; sleep 9'"), Err(Trouble::Hangs(_))));
+        assert!(matches!(hear(r"printf \377\n"), Err(Trouble::Babbles(text)) if text.contains("UTF-8")));
+        let endless = "sh -c 'tr \"\\0\" [ < /dev/zero'";
+        assert!(matches!(hear(endless), Err(Trouble::Babbles(text)) if text.contains("bytes")));
+        assert!(
+            matches!(hear("sh -c 'printf %0500d 0 | tr 0 [; echo'"), Err(Trouble::Babbles(text)) if text.contains("recursion"))
+        );
+    }
+
+    #[test]
+    fn a_guest_that_does_not_read_keeps_nobody_waiting() {
+        let mut guest = Guest::start("sleep 9", Duration::from_millis(300)).unwrap();
+        let input = serde_json::json!({ "input": "x".repeat(10_000) });
+        let trouble = (0..10_000).find_map(|_| guest.say(&input).err()).unwrap();
+        assert!(matches!(trouble, Trouble::Hangs(text) if text.contains("read")));
+    }
+
+    #[test]
+    fn a_guest_that_answers_before_it_is_asked_is_refused() {
+        let patience = Duration::from_secs(5);
+        let mut guest = Guest::start("yes '{\"effects\": []}'", patience).unwrap();
+        let input = serde_json::json!({ "input": "boot" });
+        let trouble = (0..1_000).find_map(|_| guest.give(&input, patience).and_then(|()| guest.hear()).err());
+        assert!(matches!(trouble, Some(Trouble::Babbles(text)) if text.contains("without being asked")));
+    }
+
+    #[test]
+    fn one_input_takes_no_longer_than_it_may_however_much_a_guest_says() {
+        let patience = Duration::from_millis(400);
+        let mut guest = Guest::start("sh -c 'while true; do sleep 0.1; echo {}; done'", patience).unwrap();
+        let begun = Instant::now();
+        let trouble = (0..100).find_map(|_| guest.hear().err()).unwrap();
+        assert!(matches!(trouble, Trouble::Hangs(_)), "{trouble}");
+        assert!(begun.elapsed() < Duration::from_secs(5));
     }
 }

@@ -5,8 +5,16 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use whitewater_sim::Span;
 
-/// How long a guest may take for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a guest may take for an answer, if it does not say how long.
+const PATIENCE_MS: u64 = 5_000;
+/// How long it may take to start, and to answer the first time.
+pub(crate) const STARTING: Duration = Duration::from_secs(30);
+/// Names of one kind that it may have.
+const NAMES_MAX: usize = 200;
+/// Operations there are.
+const VERBS: [&str; 4] = ["put", "append", "get", "cas"];
+/// What it may say of itself.
+const FIELDS: [&str; 7] = ["messages", "timers", "marks", "operations", "led", "timeout_ms", "patience_ms"];
 
 /// What a guest says of itself.
 #[derive(Debug)]
@@ -25,29 +33,93 @@ pub struct Manners {
 
 /// Starts a command once to ask it for its manners.
 pub(crate) fn ask(command: &str) -> Result<Manners, Trouble> {
-    let mut guest = Guest::start(command, PATIENCE)?;
-    guest.say(&json!({ "input": "hello", "protocol": 1 }))?;
+    let mut guest = Guest::start(command, STARTING)?;
+    guest.give(&json!({ "input": "hello", "protocol": 1 }), STARTING)?;
     let hello = guest.hear()?;
+    let wrong = |what: String| Trouble::Babbles(format!("{what} in its answer to `hello`"));
+    let fields = hello.as_object().ok_or_else(|| wrong(format!("`{hello}` is no object")))?;
+    if let Some(field) = fields.keys().find(|field| !FIELDS.contains(&field.as_str())) {
+        return Err(wrong(format!("there is no field `{field}`, there are {},", FIELDS.join(", "))));
+    }
     let names = |field: &str| names(&hello, field);
-    let verbs = names("operations")?.iter().map(|verb| (*verb).to_owned()).collect();
+    let verbs: Vec<String> = names("operations")?.iter().map(|verb| (*verb).to_owned()).collect();
+    if let Some(verb) = verbs.iter().find(|verb| !VERBS.contains(&verb.as_str())) {
+        return Err(wrong(format!("`{verb}` is none of the operations {},", VERBS.join(", "))));
+    }
+    let millis = |field: &str, usual| match hello.get(field) {
+        None => Ok(usual),
+        Some(value) => {
+            let millis = value.as_u64().filter(|millis| (1..=600_000).contains(millis));
+            millis.ok_or_else(|| wrong(format!("`{field}` is no number of milliseconds from 1 to 600000")))
+        }
+    };
+    let led = match hello.get("led") {
+        None => false,
+        Some(led) => led.as_bool().ok_or_else(|| wrong("`led` is neither true nor false".to_owned()))?,
+    };
     Ok(Manners {
         command: command.to_owned(),
-        patience: PATIENCE,
+        patience: Duration::from_millis(millis("patience_ms", PATIENCE_MS)?),
         messages: names("messages")?,
         timers: names("timers")?,
         marks: names("marks")?,
         verbs,
-        led: hello["led"].as_bool().unwrap_or(false),
-        timeout: Span::from_millis(hello["timeout_ms"].as_u64().unwrap_or(200).clamp(1, 60_000)),
+        led,
+        timeout: Span::from_millis(millis("timeout_ms", 200)?),
     })
 }
 
 /// A list of names in what a guest says; none if it is left out.
 fn names(hello: &Value, field: &str) -> Result<&'static [&'static str], Trouble> {
-    let wrong = || Trouble::Babbles(format!("`{field}` is no list of names in its answer to `hello`"));
+    let wrong = || {
+        Trouble::Babbles(format!(
+            "`{field}` is no list of at most {NAMES_MAX} different names, of letters, digits, - and _, in its answer to `hello`"
+        ))
+    };
     let Some(list) = hello.get(field) else { return Ok(&[]) };
-    let name = |name: &Value| name.as_str().map(|name| &*Box::leak(Box::<str>::from(name))).ok_or_else(wrong);
-    let names: Vec<&'static str> =
-        list.as_array().ok_or_else(wrong)?.iter().map(name).collect::<Result<_, _>>()?;
-    Ok(names.leak())
+    let name = |name: &Value| {
+        let name = name.as_str().filter(|name| is_word(name)).ok_or_else(wrong)?;
+        Ok(&*Box::leak(Box::<str>::from(name)))
+    };
+    let list = list.as_array().filter(|list| list.len() <= NAMES_MAX).ok_or_else(wrong)?;
+    let names: Vec<&'static str> = list.iter().map(name).collect::<Result<_, _>>()?;
+    let is_double = |(at, name): (usize, &&str)| names[..at].contains(name);
+    if names.iter().enumerate().any(is_double) { Err(wrong()) } else { Ok(names.leak()) }
+}
+
+/// Whether scripts can write it.
+fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(hello: &str) -> String {
+        match ask(&format!("sh -c 'read line; echo {}; sleep 9'", hello.replace('"', "\\\""))) {
+            Ok(manners) => panic!("{manners:?}"),
+            Err(trouble) => trouble.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_a_guest_says_of_itself_is_right_or_refused_with_what_would_be() {
+        for (hello, piece) in [
+            ("5", "is no object"),
+            (r#"{"mesages":[]}"#, "there is no field `mesages`, there are messages, timers"),
+            (r#"{"messages":["a","a"]}"#, "different names"),
+            (r#"{"messages":["a b"]}"#, "of letters"),
+            (r#"{"timers":"retry"}"#, "`timers` is no list"),
+            (r#"{"operations":["delete"]}"#, "`delete` is none of the operations put, append, get, cas"),
+            (r#"{"led":1}"#, "neither true nor false"),
+            (r#"{"timeout_ms":0}"#, "from 1 to 600000"),
+            (r#"{"patience_ms":-1}"#, "from 1 to 600000"),
+            (r#"{"messages":"#, "EOF"),
+        ] {
+            let refused = refusal(hello);
+            assert!(refused.contains(piece), "{hello}: {refused}");
+        }
+    }
 }

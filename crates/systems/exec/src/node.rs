@@ -1,10 +1,11 @@
 //! A node that is a process of its own: hands each input over, and does what comes back.
 
 use crate::guest::{Guest, Trouble, clipped};
-use crate::manners::Manners;
+use crate::manners::{Manners, STARTING};
 use crate::words::{Alarm, Said};
 use serde_json::{Value, json};
 use std::fmt;
+use std::time::Duration;
 use whitewater_sim::draw::name_hash;
 use whitewater_sim::{
     Boot, DiskError, Effects, Input, Kind, LocalTime, Node, NodeId, OpId, Role, Span, Sync,
@@ -15,11 +16,14 @@ type Hands<'a> = Effects<'a, ExecNode>;
 
 /// Requests a guest may make within one input.
 const REQUESTS_MAX: u32 = 10_000;
+/// The longest time a timer may be set to: a day.
+const TIMER_MAX_MS: u64 = 86_400_000;
 
 /// A node.
 pub struct ExecNode {
     guest: Result<Guest, Trouble>,
     manners: &'static Manners,
+    servers: usize,
     role: Role,
     term: u64,
     state: String,
@@ -37,9 +41,9 @@ impl ExecNode {
     }
 
     /// Hands over an input and does what comes back; what goes wrong stays.
-    fn talk(&mut self, input: &Value, fx: &mut Hands<'_>) {
+    fn talk(&mut self, input: &Value, patience: Duration, fx: &mut Hands<'_>) {
         let talked = match &mut self.guest {
-            Ok(guest) => converse(guest, input, fx).and_then(|answer| self.obey(&answer, fx)),
+            Ok(guest) => converse(guest, input, patience, fx).and_then(|answer| self.obey(&answer, fx)),
             Err(_) => return,
         };
         if let Err(trouble) = talked {
@@ -74,7 +78,8 @@ impl ExecNode {
         match name.as_str() {
             "send" => {
                 let to = what["to"].as_str().and_then(|to| to.parse::<NodeId>().ok());
-                let to = to.filter(|to| to.is_server()).ok_or_else(|| wrong("no receiver"))?;
+                let is_there = |to: &NodeId| to.is_server() && to.position() < self.servers;
+                let to = to.filter(is_there).ok_or_else(|| wrong("no receiver"))?;
                 let kind =
                     position(self.manners.messages, &what["kind"]).ok_or_else(|| wrong("no such kind"))?;
                 let kind = Kind { code: kind as u8, name: self.manners.messages[kind] };
@@ -83,7 +88,9 @@ impl ExecNode {
             }
             "timer" => {
                 let timer = self.timer(&what["name"]).ok_or_else(|| wrong("no such timer"))?;
-                let millis = |name: &str| what[name].as_u64().map(Span::from_millis);
+                let millis = |name: &str| {
+                    what[name].as_u64().filter(|millis| *millis <= TIMER_MAX_MS).map(Span::from_millis)
+                };
                 match (millis("low_ms"), millis("high_ms")) {
                     (Some(low), Some(high)) if low <= high => fx.set_timer(timer, low, high),
                     _ => return Err(wrong("no range of time")),
@@ -91,7 +98,8 @@ impl ExecNode {
             }
             "cancel" => fx.cancel_timer(self.timer(what).ok_or_else(|| wrong("no such timer"))?),
             "reply" => {
-                let op = what["op"].as_u64().ok_or_else(|| wrong("no operation"))?;
+                let op = what["op"].as_u64().and_then(|op| u32::try_from(op).ok());
+                let op = op.ok_or_else(|| wrong("no operation"))?;
                 let reply = match (what["result"].as_str(), what.get("value")) {
                     (Some("ok"), None) => Reply::Done(Answer::Written),
                     (Some("ok"), Some(Value::Null)) => Reply::Done(Answer::Value(None)),
@@ -103,7 +111,7 @@ impl ExecNode {
                     (Some("unknown"), None) => Reply::Unknown,
                     _ => return Err(wrong("no result")),
                 };
-                fx.reply(OpId(op as u32), reply);
+                fx.reply(OpId(op), reply);
             }
             "mark" => {
                 let mark = position(self.manners.marks, what).ok_or_else(|| wrong("no such mark"))?;
@@ -122,8 +130,13 @@ impl ExecNode {
 }
 
 /// Hands over an input, answers what is asked meanwhile, and gives the effects.
-fn converse(guest: &mut Guest, input: &Value, fx: &mut Hands<'_>) -> Result<Value, Trouble> {
-    guest.say(input)?;
+fn converse(
+    guest: &mut Guest,
+    input: &Value,
+    patience: Duration,
+    fx: &mut Hands<'_>,
+) -> Result<Value, Trouble> {
+    guest.give(input, patience)?;
     for _ in 0..REQUESTS_MAX {
         let line = guest.hear()?;
         if line.get("effects").is_some() {
@@ -139,7 +152,9 @@ fn converse(guest: &mut Guest, input: &Value, fx: &mut Hands<'_>) -> Result<Valu
 fn serve(request: &Value, fx: &mut Hands<'_>) -> Result<Value, Trouble> {
     let wrong = |what: &str| babble(what, request);
     let file = |fx: &mut Hands<'_>| {
-        let name = request["file"].as_str().ok_or_else(|| wrong("no file"))?;
+        let name = request["file"].as_str().filter(|name| is_file_name(name));
+        let name =
+            name.ok_or_else(|| wrong("no name of a file, which has letters, digits, dots, - and _"))?;
         Ok(fx.disk().open(name))
     };
     Ok(match request["ask"].as_str() {
@@ -173,6 +188,12 @@ fn serve(request: &Value, fx: &mut Hands<'_>) -> Result<Value, Trouble> {
         }
         _ => return Err(wrong("neither effects nor a request")),
     })
+}
+
+/// Whether a file may be called so, in a folder of a real disk, too.
+fn is_file_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    (1..=100).contains(&name.len()) && !name.starts_with('.') && name.chars().all(plain)
 }
 
 fn said(done: Result<(), DiskError>) -> Value {
@@ -223,8 +244,9 @@ impl Node for ExecNode {
 
     fn boot(boot: &Boot<'_, &'static Manners>, fx: &mut Hands<'_>) -> ExecNode {
         let manners = *boot.options;
-        let guest = Guest::start(&manners.command, manners.patience);
-        let mut node = ExecNode { guest, manners, role: Role::None, term: 0, state: String::new() };
+        let guest = Guest::start(&manners.command, STARTING);
+        let servers = boot.servers;
+        let mut node = ExecNode { guest, manners, servers, role: Role::None, term: 0, state: String::new() };
         let input = json!({
             "input": "boot",
             "now_ns": boot.now.nanos(),
@@ -232,7 +254,7 @@ impl Node for ExecNode {
             "servers": boot.servers,
             "start": boot.incarnation,
         });
-        node.talk(&input, fx);
+        node.talk(&input, STARTING, fx);
         node
     }
 
@@ -260,7 +282,7 @@ impl Node for ExecNode {
             },
             Input::Synced(_) | Input::SyncFailed(_) => return,
         };
-        self.talk(&input, fx);
+        self.talk(&input, self.manners.patience, fx);
     }
 
     fn view(&self) -> &ExecNode {
