@@ -11,7 +11,7 @@ use whitewater_check::RefusalReason;
 use whitewater_sim::{NodeId, OptionSpec, Role, Values};
 use whitewater_store::core::{HardState, Order, Seat, Shown, Snapshot};
 use whitewater_store::{
-    Core, Entry, Log, REQUEST, Store, Todo, membership, number_of, numbers_in, options, server_of,
+    Core, Entry, Log, REQUEST, Store, Todo, membership, number_of, numbers_in, server_of,
 };
 pub use wire::{Position, Wire};
 
@@ -30,14 +30,8 @@ const ABOUT: [&str; 3] = [
 ];
 
 /// Options of every cluster; the last one of those in which releases meet.
-const OPTIONS: &[OptionSpec] = &[
-    options::TICK,
-    options::ELECTION_TICKS,
-    options::HEARTBEAT_TICKS,
-    options::MESSAGE_SIZE,
-    options::SNAPSHOT_ENTRIES,
-    options::SNAPSHOT_TRAIL,
-    options::CLIENT_ATTEMPTS,
+const OPTIONS: &[OptionSpec] = whitewater_store::options! {
+    TICK, ELECTION_TICKS, HEARTBEAT_TICKS, MESSAGE_SIZE, SNAPSHOT_ENTRIES, SNAPSHOT_TRAIL, CLIENT_ATTEMPTS;
     OptionSpec {
         name: "version",
         about: "Which release a node runs.",
@@ -46,7 +40,7 @@ const OPTIONS: &[OptionSpec] = &[
         per_node: true,
         drawn: true,
     },
-];
+};
 
 /// Bytes that an entry of the operations that plans draw has at most.
 const ENTRY_BYTES_MAX: u64 = 128;
@@ -219,7 +213,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
         }
     }
 
-    fn ready(&mut self, todo: &mut Todo<Wire>) -> bool {
+    fn ready(&mut self, todo: &mut Todo<Wire>, _applied: u64) -> bool {
         self.install(todo);
         let mut wants = todo.snapshot.is_some();
         while todo.snapshot.is_none()

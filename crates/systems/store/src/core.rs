@@ -163,8 +163,8 @@ pub trait Core: Sized + 'static {
     /// Does as it is told; false if it cannot, or never does such a thing.
     fn obey(&mut self, order: Order<'_>) -> bool;
 
-    /// Says what it wants done; false if nothing. `todo` is empty.
-    fn ready(&mut self, todo: &mut Todo<Self::Message>) -> bool;
+    /// Says what it wants done; false if nothing. `todo` is empty; what was handed on as committed is applied up to `applied`.
+    fn ready(&mut self, todo: &mut Todo<Self::Message>, applied: u64) -> bool;
     /// What it wanted stored is written, and can be read from its log; after a crash it may be gone.
     fn written(&mut self) {}
     /// Everything it wanted stored, up to the [`Todo`] of that number, is durable.
@@ -199,24 +199,4 @@ pub trait Core: Sized + 'static {
         let _ = entry;
         None
     }
-}
-
-/// The number a server has for cores that count them from 1.
-pub fn number_of(node: NodeId) -> u64 {
-    node.position() as u64 + 1
-}
-
-/// The server of that number; `None` for 0, which is nobody.
-pub fn server_of(number: u64) -> Option<NodeId> {
-    Some(NodeId::server(usize::try_from(number).ok()?.checked_sub(1)?))
-}
-
-/// The servers of a set, a bit each by position, as numbers.
-pub fn numbers_in(set: u16) -> Vec<u64> {
-    (1..=16).filter(|number| set >> (number - 1) & 1 == 1).collect()
-}
-
-/// The set of the servers of these numbers, a bit each by position.
-pub fn set_of_numbers<'a>(numbers: impl IntoIterator<Item = &'a u64>) -> u16 {
-    numbers.into_iter().fold(0, |set, number| set | 1 << (number - 1))
 }

@@ -8,6 +8,7 @@ mod client;
 mod command;
 pub mod core;
 mod dead;
+pub mod etcd;
 mod log;
 mod machine;
 mod marks;
@@ -15,6 +16,7 @@ pub mod membership;
 mod message;
 mod monitor;
 mod node;
+mod number;
 pub mod options;
 pub mod outline;
 mod owing;
@@ -26,16 +28,14 @@ mod timer;
 
 pub use client::Client;
 pub use command::{Answer, Change, Command, Operation, Reply, Text, parse};
-pub use core::{
-    Core, Entry, HardState, Order, REQUEST, ReadId, Seat, Shown, Snapshot, Todo, number_of, numbers_in,
-    server_of, set_of_numbers,
-};
+pub use core::{Core, Entry, HardState, Order, REQUEST, ReadId, Seat, Shown, Snapshot, Todo};
 pub use dead::Dead;
 pub use log::Log;
 pub use membership::{Part, Step};
 pub use message::{Outcome, StoreMessage};
 pub use monitor::{Clients, StoreMonitor, follow_clients};
 pub use node::StoreNode;
+pub use number::{number_of, numbers_in, server_of, set_of_numbers};
 pub use options::Settings;
 pub use outline::{Claim, EntryOutline, Outline, Outlined};
 pub use request::Content;

@@ -1,5 +1,6 @@
 //! Members of the cluster: steps that change them, what comes of a change, and their form on the disk.
 
+use crate::number::{numbers_in, set_of_numbers};
 use whitewater_check::Membership;
 use whitewater_sim::NodeId;
 
@@ -45,6 +46,17 @@ pub(crate) fn after(before: &Membership, steps: &[Step]) -> Option<Membership> {
         }
     }
     (next.voters != 0).then_some(next)
+}
+
+/// A membership of numbers: of those who vote, who vote in what is being left, who learn, and who are going to.
+pub fn of_numbers(sets: [&[u64]; 4], auto_leave: bool) -> Membership {
+    let [voters, outgoing, learners, learners_next] = sets.map(set_of_numbers);
+    Membership { voters, outgoing, learners, learners_next, auto_leave }
+}
+
+/// Its numbers, as [`of_numbers`] takes them.
+pub fn numbers(members: &Membership) -> [Vec<u64>; 4] {
+    [members.voters, members.outgoing, members.learners, members.learners_next].map(numbers_in)
 }
 
 /// A membership as bytes.
@@ -112,6 +124,9 @@ mod tests {
             auto_leave: true,
         };
         assert_eq!(read(&write(&joint)), joint);
+        let [voters, outgoing, learners, learners_next] = numbers(&joint);
+        assert_eq!((&voters[..], &outgoing[..]), (&[1, 16][..], &[2, 9, 10, 11][..]));
+        assert_eq!(of_numbers([&voters, &outgoing, &learners, &learners_next], true), joint);
         assert_eq!(read(&write(&Membership::of_first(3))), Membership::of_first(3));
     }
 }

@@ -24,6 +24,19 @@ const fn number(low: u64, high: u64) -> Values {
     Values::Number { low, high }
 }
 
+/// The options of a core: those of this module that it has, by name, then its own.
+///
+/// ```
+/// use whitewater_store::options::{self, switch};
+/// const OPTIONS: &[whitewater_sim::OptionSpec] =
+///     whitewater_store::options! { TICK, PRE_VOTE; switch("batch", "off", "Whether appends wait for others.") };
+/// assert_eq!(OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>(), ["tick", "pre-vote", "batch"]);
+/// ```
+#[macro_export]
+macro_rules! options {
+    ($($shared:ident),+ $(,)?; $($own:expr),* $(,)?) => { &[$($crate::options::$shared,)+ $($own),*] };
+}
+
 /// Time between two ticks.
 pub const TICK: OptionSpec = drawn(
     "tick",

@@ -5,7 +5,7 @@ mod message;
 mod shelf;
 
 pub use message::TikvMessage;
-use raft::eraftpb::{ConfState, Message, MessageType};
+use raft::eraftpb::{Message, MessageType};
 use raft::{Config, LightReady, Raft, RawNode, ReadOnlyOption, Ready, SnapshotStatus, StateRole};
 use shelf::Shelf;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use whitewater_check::{Membership, RefusalReason};
 use whitewater_sim::{NodeId, OptionSpec, Role, Values};
 use whitewater_store::core::{Order, Seat, Shown};
-use whitewater_store::options::{self, drawn, switch};
+use whitewater_store::options::{drawn, switch};
 use whitewater_store::{Core, Entry, Log, ReadId, Settings, Step, Store, Todo, number_of, server_of};
 
 /// The system.
@@ -23,27 +23,20 @@ pub static TIKV: Store<Tikv> = Store::new();
 pub struct Tikv {
     raw: RawNode<Shelf>,
     seat: Seat,
+    /// Whether it is kept from what is known to stall or to end it.
+    guarded: bool,
+    /// Whether reads ask for the read index, or trust a lease, in place of going through the log.
+    reads_by_index: bool,
     /// What is being stored, if inputs wait for it.
     ready: Option<Ready>,
     /// What came out when it was stored.
     light: Option<LightReady>,
-    /// Index of the last committed entry that was handed on.
-    handed: u64,
 }
 
 impl Tikv {
-    fn hand_on(&mut self, todo: &mut Todo<TikvMessage>, committed: &[raft::eraftpb::Entry]) {
-        todo.committed.extend(committed.iter().map(shelf::written));
-        self.handed = committed.last().map_or(self.handed, |entry| entry.index);
-    }
-
-    fn members_now(&self) -> ConfState {
-        self.raw.raft.prs().conf().to_conf_state()
-    }
-
     /// Whether something is let through that the guards keep from the crate.
     fn passes(&self, guard: impl Fn(&Raft<Shelf>) -> bool) -> bool {
-        self.seat.settings.own("guards") == "off" || guard(&self.raw.raft)
+        !self.guarded || guard(&self.raw.raft)
     }
 }
 
@@ -59,50 +52,22 @@ impl Core for Tikv {
     // With lease reads it does.
     const NEEDS_NO_CLOCK: bool = false;
     const REQUESTS_SNAPSHOTS: bool = true;
-    const OPTIONS: &'static [OptionSpec] = &[
-        options::TICK,
-        options::ELECTION_TICKS,
-        options::HEARTBEAT_TICKS,
-        options::PRE_VOTE,
-        options::CHECK_QUORUM,
-        options::MESSAGE_SIZE,
-        options::IN_FLIGHT,
-        options::STORAGE,
-        options::READ_AT,
-        options::FORWARDING,
-        options::SNAPSHOT_ENTRIES,
-        options::SNAPSHOT_TRAIL,
-        options::SNAPSHOT_REFUSALS,
-        options::SEGMENT_BYTES,
-        options::MEMBERSHIP,
-        options::FOUNDERS,
-        options::CLIENT_ATTEMPTS,
-        drawn(
-            "reads",
-            Values::Words(&["index", "lease", "log"]),
-            "index",
-            "Whether reads ask a majority for the read index, trust the lease of the leader, or go through the log.",
-        ),
+    const OPTIONS: &'static [OptionSpec] = whitewater_store::options! {
+        TICK, ELECTION_TICKS, HEARTBEAT_TICKS, PRE_VOTE, CHECK_QUORUM, MESSAGE_SIZE, IN_FLIGHT, STORAGE, READ_AT,
+        FORWARDING, SNAPSHOT_ENTRIES, SNAPSHOT_TRAIL, SNAPSHOT_REFUSALS, SEGMENT_BYTES, MEMBERSHIP, FOUNDERS,
+        CLIENT_ATTEMPTS;
+        drawn("reads", Values::Words(&["index", "lease", "log"]), "index",
+            "Whether reads ask a majority for the read index, trust the lease of the leader, or go through the log."),
         switch("batch-append", "off", "Whether appends that wait are sent as one."),
-        switch(
-            "skip-broadcast-commit",
-            "off",
-            "Whether followers learn of a commit only with the next append or heartbeat.",
-        ),
-        OptionSpec {
-            drawn: false,
-            ..switch(
-                "guards",
-                "on",
-                "Whether it is kept from what is known to stall or to end it, see FINDINGS.",
-            )
-        },
-    ];
+        switch("skip-broadcast-commit", "off",
+            "Whether followers learn of a commit only with the next append or heartbeat."),
+        OptionSpec { drawn: false, ..switch("guards", "on",
+            "Whether it is kept from what is known to stall or to end it, see FINDINGS.") },
+    };
 
     fn start(seat: &Seat, log: Log) -> Tikv {
         let settings = &seat.settings;
         let lease = settings.own("reads") == "lease" && settings.check_quorum;
-        let handed = log.snapshot_index();
         let config = Config {
             id: number_of(seat.id),
             election_tick: settings.election_ticks as usize,
@@ -111,7 +76,7 @@ impl Core for Tikv {
             min_election_tick: settings.election_ticks as usize,
             max_election_tick: usize::MAX,
             heartbeat_tick: settings.heartbeat_ticks as usize,
-            applied: handed,
+            applied: log.snapshot_index(),
             max_size_per_msg: settings.message_size_max_bytes,
             max_inflight_msgs: settings.inflight_count_max as usize,
             pre_vote: settings.pre_vote,
@@ -124,7 +89,8 @@ impl Core for Tikv {
         let silent = slog::Logger::root(slog::Discard, slog::o!());
         let raw = RawNode::new(&config, Shelf { log, members: seat.members }, &silent);
         let raw = raw.expect("the options fit each other, and the log is whole");
-        Tikv { raw, seat: seat.clone(), ready: None, light: None, handed }
+        let (guarded, reads_by_index) = (settings.own("guards") == "on", settings.own("reads") != "log");
+        Tikv { raw, seat: seat.clone(), guarded, reads_by_index, ready: None, light: None }
     }
 
     fn log(&self) -> &Log {
@@ -160,11 +126,10 @@ impl Core for Tikv {
     }
 
     fn read(&mut self, id: ReadId) -> bool {
-        let by_index = self.seat.settings.own("reads") != "log";
-        if by_index {
+        if self.reads_by_index {
             self.raw.read_index(id);
         }
-        by_index
+        self.reads_by_index
     }
 
     fn trusts_clocks(settings: &Settings) -> bool {
@@ -197,13 +162,13 @@ impl Core for Tikv {
         }
     }
 
-    fn ready(&mut self, todo: &mut Todo<TikvMessage>) -> bool {
-        self.raw.advance_apply_to(self.handed);
+    fn ready(&mut self, todo: &mut Todo<TikvMessage>, applied: u64) -> bool {
+        self.raw.advance_apply_to(applied);
         if let Some(mut light) = self.light.take() {
             todo.messages.extend(light.take_messages().into_iter().map(addressed));
             todo.hard_state = light.commit_index().map(|_| shelf::hard_state(&self.raw.raft.hard_state()));
             todo.may_be_lost = true;
-            self.hand_on(todo, light.committed_entries());
+            todo.committed.extend(light.committed_entries().iter().map(shelf::written));
             return true;
         }
         if !self.raw.has_ready() {
@@ -217,13 +182,9 @@ impl Core for Tikv {
         todo.promises.extend(ready.take_persisted_messages().into_iter().map(addressed));
         todo.hard_state = ready.hs().map(shelf::hard_state);
         todo.may_be_lost = !ready.must_sync();
-        if !ready.snapshot().is_empty() {
-            let snapshot = shelf::stored(ready.snapshot());
-            self.handed = snapshot.index;
-            todo.snapshot = Some(snapshot);
-        }
+        todo.snapshot = (!ready.snapshot().is_empty()).then(|| shelf::stored(ready.snapshot()));
         todo.entries.extend(ready.entries().iter().map(shelf::written));
-        self.hand_on(todo, ready.committed_entries());
+        todo.committed.extend(ready.committed_entries().iter().map(shelf::written));
         todo.reads.extend(ready.take_read_states().into_iter().map(|read| (read.request_ctx, read.index)));
         self.ready = Some(ready);
         true
@@ -290,7 +251,7 @@ impl Core for Tikv {
     }
 
     fn members(&self) -> Option<Membership> {
-        Some(shelf::members_in(&self.members_now()))
+        Some(shelf::members_in(&self.raw.raft.prs().conf().to_conf_state()))
     }
 
     fn change_in(entry: &Entry) -> Option<Vec<Step>> {

@@ -1,58 +1,24 @@
 //! Messages of the core, and what they say.
 
 use crate::shelf::kind_of;
-use raft::eraftpb::{Message, MessageType};
-use whitewater_store::{Claim, EntryOutline, Outline, Outlined};
+use raft::eraftpb::Message;
+use whitewater_store::{EntryOutline, Outline, Outlined, etcd};
 
 /// A message, behind a pointer as it is handed on many times.
 #[derive(Clone, Debug)]
 pub struct TikvMessage(pub Box<Message>);
 
 impl Outlined for TikvMessage {
-    // As etcd writes them, by the number of their type.
-    const KINDS: &'static [&'static str] = &[
-        "MsgHup",
-        "MsgBeat",
-        "MsgProp",
-        "MsgApp",
-        "MsgAppResp",
-        "MsgVote",
-        "MsgVoteResp",
-        "MsgSnap",
-        "MsgHeartbeat",
-        "MsgHeartbeatResp",
-        "MsgUnreachable",
-        "MsgSnapStatus",
-        "MsgCheckQuorum",
-        "MsgTransferLeader",
-        "MsgTimeoutNow",
-        "MsgReadIndex",
-        "MsgReadIndexResp",
-        "MsgPreVote",
-        "MsgPreVoteResp",
-    ];
+    const KINDS: &'static [&'static str] = etcd::KINDS;
 
     fn outline(&self) -> Outline<'_> {
-        use MessageType::{
-            MsgAppendResponse, MsgRequestPreVote, MsgRequestPreVoteResponse, MsgRequestVoteResponse,
-        };
         let message = &self.0;
-        let kind = message.get_msg_type();
-        let claim = match kind {
-            MsgRequestVoteResponse | MsgAppendResponse | MsgRequestPreVoteResponse if message.reject => {
-                Claim::Refusal
-            }
-            MsgRequestVoteResponse => Claim::Vote,
-            MsgAppendResponse => Claim::Appended,
-            MsgRequestPreVote | MsgRequestPreVoteResponse => Claim::PreVote,
-            _ => Claim::Nothing,
-        };
-        let snapshot = message.get_snapshot();
+        let (kind, snapshot) = (message.msg_type as u8, message.get_snapshot());
         let at = snapshot.get_metadata();
         Outline {
-            kind: kind as u8,
+            kind,
             term: message.term,
-            claim,
+            claim: etcd::claim_of(kind, message.reject),
             place: (message.log_term, message.index),
             commit: message.commit,
             rejects: message.reject,

@@ -1,13 +1,11 @@
 //! The log of a server as `raft::Storage`, and entries, snapshots and members in both forms.
 
 use protobuf::Message as _;
-use raft::eraftpb::ConfChangeType::{AddLearnerNode, AddNode, RemoveNode};
+use raft::eraftpb::ConfChangeType::{self, AddLearnerNode, AddNode, RemoveNode};
 use raft::eraftpb::{ConfChangeSingle, ConfChangeV2, ConfState, Entry, EntryType, HardState, Snapshot};
 use raft::{Error, GetEntriesContext, RaftState, Result, Storage, StorageError};
 use whitewater_check::Membership;
-use whitewater_store::{
-    Log, Part, REQUEST, Step, core, membership, number_of, numbers_in, server_of, set_of_numbers,
-};
+use whitewater_store::{Log, Part, REQUEST, Step, core, membership, number_of, server_of};
 
 /// The log, and who is a member as it begins.
 pub(crate) struct Shelf {
@@ -50,36 +48,25 @@ pub(crate) fn hard_state(state: &HardState) -> core::HardState {
 }
 
 pub(crate) fn members_in(conf: &ConfState) -> Membership {
-    Membership {
-        voters: set_of_numbers(conf.get_voters()),
-        outgoing: set_of_numbers(conf.get_voters_outgoing()),
-        learners: set_of_numbers(conf.get_learners()),
-        learners_next: set_of_numbers(conf.get_learners_next()),
-        auto_leave: conf.auto_leave,
-    }
+    let sets = [conf.get_voters(), conf.get_voters_outgoing(), conf.get_learners(), conf.get_learners_next()];
+    membership::of_numbers(sets, conf.auto_leave)
 }
 
 fn conf_of(members: &Membership) -> ConfState {
-    ConfState {
-        voters: numbers_in(members.voters),
-        voters_outgoing: numbers_in(members.outgoing),
-        learners: numbers_in(members.learners),
-        learners_next: numbers_in(members.learners_next),
-        auto_leave: members.auto_leave,
-        ..ConfState::default()
-    }
+    let [voters, voters_outgoing, learners, learners_next] = membership::numbers(members);
+    let auto_leave = members.auto_leave;
+    ConfState { voters, voters_outgoing, learners, learners_next, auto_leave, ..ConfState::default() }
 }
+
+/// What a server becomes, in both forms.
+const PARTS: [(Part, ConfChangeType); 3] =
+    [(Part::Voter, AddNode), (Part::Learner, AddLearnerNode), (Part::Nobody, RemoveNode)];
 
 /// A change of the members, as the core takes it.
 pub(crate) fn change_of(steps: &[Step]) -> ConfChangeV2 {
     let single = |&(part, node): &Step| {
-        let mut single = ConfChangeSingle { node_id: number_of(node), ..ConfChangeSingle::default() };
-        single.set_change_type(match part {
-            Part::Voter => AddNode,
-            Part::Learner => AddLearnerNode,
-            Part::Nobody => RemoveNode,
-        });
-        single
+        let (_, change_type) = PARTS[PARTS.iter().position(|(known, _)| *known == part).unwrap_or(0)];
+        ConfChangeSingle { node_id: number_of(node), change_type, ..ConfChangeSingle::default() }
     };
     let mut change = ConfChangeV2::default();
     change.set_changes(steps.iter().map(single).collect());
@@ -99,11 +86,7 @@ pub(crate) fn change_in(entry: &core::Entry) -> Option<ConfChangeV2> {
 /// What a change makes of each server.
 pub(crate) fn steps_of(change: &ConfChangeV2) -> Vec<Step> {
     let step = |single: &ConfChangeSingle| {
-        let part = match single.get_change_type() {
-            AddNode => Part::Voter,
-            AddLearnerNode => Part::Learner,
-            RemoveNode => Part::Nobody,
-        };
+        let (part, _) = PARTS.into_iter().find(|(_, known)| *known == single.change_type)?;
         Some((part, server_of(single.node_id)?))
     };
     change.get_changes().iter().filter_map(step).collect()

@@ -311,7 +311,7 @@ impl<C: Core> Server<C> {
             }
             self.follow_cut();
             let mut todo = std::mem::take(&mut self.todo);
-            if !self.core.ready(&mut todo) {
+            if !self.core.ready(&mut todo, self.applied) {
                 self.todo = todo;
                 return self.snapshot_if_due(fx);
             }

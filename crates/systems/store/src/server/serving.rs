@@ -2,10 +2,11 @@
 
 use super::Server;
 use crate::command::{Answer, Operation, Reply};
-use crate::core::{Core, Entry, REQUEST, ReadId, Shown, number_of};
+use crate::core::{Core, Entry, REQUEST, ReadId, Shown};
 use crate::marks;
 use crate::message::{Outcome, StoreMessage};
 use crate::node::Hands;
+use crate::number::number_of;
 use crate::owing::Place;
 use crate::request::encode;
 use std::sync::Arc;

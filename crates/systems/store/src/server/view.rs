@@ -1,7 +1,8 @@
 //! What checks see of a server.
 
 use super::Server;
-use crate::core::{Core, server_of};
+use crate::core::Core;
+use crate::number::server_of;
 use whitewater_check::{ElectionView, LogView, Membership, Refusal};
 use whitewater_sim::{NodeId, Role};
 
