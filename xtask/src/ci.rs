@@ -1,5 +1,6 @@
 //! `ci`: everything that must hold before a change lands, with cargo, rustfmt and clippy and nothing else.
 
+use crate::elsewhere::Elsewhere;
 use crate::readme::promises;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,8 @@ pub(crate) fn run(screen: &Screen) -> anyhow::Result<Exit> {
     let begun = Instant::now();
     let mut lines = Vec::new();
     let mut failed = 0;
-    for step in steps(root)? {
+    let elsewhere = Elsewhere::new(&target_folder())?;
+    for step in steps(root, &elsewhere)? {
         screen.remark(&format!("\nci: {}: {}", step.name, step.text()));
         let (wrong, took) = step.run(root)?;
         failed += u32::from(wrong.is_some());
@@ -52,9 +54,13 @@ pub(crate) fn run(screen: &Screen) -> anyhow::Result<Exit> {
             step.text()
         ));
     }
-    let wrong = builds_differ(root)?;
-    failed += u32::from(wrong.is_some());
-    lines.push(format!("ci: builds     {}", wrong.unwrap_or_else(|| "one hash in both profiles".to_owned())));
+    for (name, wrong, right) in [
+        ("builds", builds_differ(root)?, "one hash in both profiles"),
+        ("template", elsewhere.ways_on()?, "every line that its program prints works there"),
+    ] {
+        failed += u32::from(wrong.is_some());
+        lines.push(format!("ci: {name:<9}  {}", wrong.unwrap_or_else(|| right.to_owned())));
+    }
     screen.print(&format!("\n{}", lines.join("\n")));
     let took = begun.elapsed().as_secs();
     screen.print(&match failed {
@@ -68,7 +74,7 @@ pub(crate) fn run(screen: &Screen) -> anyhow::Result<Exit> {
 }
 
 /// Cheap ones first.
-fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
+fn steps(root: &Path, elsewhere: &Elsewhere) -> anyhow::Result<Vec<Step>> {
     let own = std::env::current_exe().context("this program has no path")?;
     let own = |name: &str, words: &str| Step::new(name, &own, words);
     let cargo = |name: &str, words: &str| Step::new(name, &cargo(), words);
@@ -94,7 +100,8 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
         // Every crash state of the log with every bug in it; prints how many states were tried.
         cargo("log", &format!("{LOG_TESTS} --target-dir {} -- --nocapture", mutant_folder().display())),
     ];
-    steps.extend(template(own, cargo)?);
+    // A package as another repository has it: written, built and tested outside of the workspace.
+    steps.extend([own("template", &elsewhere.writing()), cargo("template", &elsewhere.tests())]);
     // Rafts that somebody else wrote are no part of the workspace.
     let foreign = target_folder().join("foreign");
     let tests = "test --manifest-path crates/foreign/Cargo.toml --workspace --target-dir";
@@ -115,21 +122,6 @@ fn steps(root: &Path) -> anyhow::Result<Vec<Step>> {
     }
     steps.push(own("search", &format!("fuzz --seed {} --for {SEARCH}", commit(root))));
     Ok(steps)
-}
-
-/// A package as another repository has it: written, built and tested outside of the workspace.
-fn template(
-    own: impl Fn(&str, &str) -> Step,
-    cargo: impl Fn(&str, &str) -> Step,
-) -> anyhow::Result<[Step; 2]> {
-    let folder = target_folder().join("new-system");
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder)
-            .with_context(|| format!("{} cannot be removed", folder.display()))?;
-    }
-    let (folder, target) = (folder.display(), target_folder().join("new-system-target"));
-    let tests = format!("test --manifest-path {folder}/Cargo.toml --target-dir {}", target.display());
-    Ok([own("template", &format!("new-system lease-keeper {folder}")), cargo("template", &tests)])
 }
 
 /// Whether a build without optimisation sees other runs than this one; says how.

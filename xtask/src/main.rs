@@ -2,6 +2,7 @@
 
 mod ci;
 mod conformance;
+mod elsewhere;
 mod new_system;
 mod readme;
 
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     };
     let new_system = Extra {
         name: "new-system",
-        about: "Writes a package with a small protocol under test into a folder: NAME, then DIR",
+        about: new_system::ABOUT,
         operands: Some("NAME DIR"),
         run: |screen, operands| new_system::run(screen, operands),
     };

@@ -5,6 +5,20 @@ use std::ffi::OsString;
 use std::path::Path;
 use whitewater_cli::{Exit, Screen};
 
+/// What its help says.
+pub(crate) const ABOUT: &str = "\
+Writes a package with a small protocol under test into a folder: NAME, then DIR
+
+It is a package of its own, to begin your own system with: a primary with backups and a lease (src/lib.rs), what must be \
+true of it and what plans need to know (src/rules.rs), a command line (src/main.rs), a test that searches and a bug to find \
+(tests), a scenario with its snapshots (scenarios), and a guide (README.md), which says what to replace by what.
+
+NAME is what the package and the system are called: lower-case letters, digits and dashes, beginning with a letter. \
+DIR must not be there yet; it should lie outside of this repository. The package depends on this one by its path.
+
+    new-system my-system ../my-system
+    cd ../my-system && cargo test --release";
+
 /// The name that the template has for its package and its system.
 const TEMPLATE: &str = "primary-backup";
 
@@ -51,8 +65,11 @@ pub(crate) fn run(screen: &Screen, operands: &[OsString]) -> anyhow::Result<Exit
         std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     }
     let place = folder.display();
-    screen.print(&format!("{place} holds the system `{name}`; begin with its README.md, or with"));
-    screen.print(&format!("    cd {place} && cargo test"));
+    screen.print(&format!(
+        "{place} holds the system `{name}`. Its guide is {place}/README.md: read it while this compiles,"
+    ));
+    screen.print("which takes a minute or two the first time:");
+    screen.print(&format!("    cd {place} && cargo test --release"));
     Ok(Exit::Clean)
 }
 

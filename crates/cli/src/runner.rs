@@ -16,9 +16,9 @@ use std::process::ExitCode;
 pub struct Extra {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// What it does, in one sentence; what its help says besides follows behind an empty line.
     pub about: &'static str,
-    /// What has to stand behind it once or more often, in capitals, such as `PATH`; nothing may if it is none.
+    /// What has to stand behind it, in capitals: `PATH` once or more often, `NAME DIR` just so; nothing may if it is none.
     pub operands: Option<&'static str>,
     /// Does it with its operands. An error is told and ends the process with [`Exit::Usage`].
     pub run: fn(&Screen, &[OsString]) -> anyhow::Result<Exit>,
@@ -29,10 +29,16 @@ const OPERANDS: &str = "operands";
 
 impl Extra {
     fn command(&self) -> clap::Command {
-        let command = clap::Command::new(self.name).about(self.about);
+        let first = self.about.split("\n\n").next().unwrap_or_default();
+        let command = clap::Command::new(self.name).about(first).long_about(self.about);
         let Some(operands) = self.operands else { return command };
-        let many = clap::Arg::new(OPERANDS).value_name(operands).num_args(1..).required(true);
-        command.arg(many.value_parser(clap::value_parser!(OsString)))
+        let names: Vec<&str> = operands.split(' ').collect();
+        let number = match names.len() {
+            1 => (1..).into(),
+            number => clap::builder::ValueRange::new(number),
+        };
+        let operands = clap::Arg::new(OPERANDS).value_names(names).num_args(number).required(true);
+        command.arg(operands.value_parser(clap::value_parser!(OsString)))
     }
 
     fn call(&self, matches: &ArgMatches) -> anyhow::Result<Exit> {

@@ -1,7 +1,8 @@
 //! A campaign inside of a test: searches seeds, and fails the test with the report and the line that runs it again.
 
 use crate::tested::{Tested, system};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use whitewater_hunt::{
@@ -70,15 +71,18 @@ impl Hunt {
         self
     }
 
-    /// Searches, and panics with the report of the first failure. With `WHITEWATER_SEED` set it runs that seed alone;
+    /// Searches, says in one line what was searched, and panics with the report of the first failure. With `WHITEWATER_SEED` set it runs that seed alone;
     /// `WHITEWATER_DELIVERIES` goes before [`Hunt::deliveries`].
     ///
     /// # Panics
     /// A rule is broken, or what was asked for does not exist; the text says how to run it again.
     #[track_caller]
     pub fn assert_clean(self) {
-        if let Err(text) = self.run() {
-            panic!("{text}");
+        let name = self.systems[0].name();
+        match self.run() {
+            // Past what `cargo test` keeps to itself: a green test should say how much it stands for.
+            Ok(summary) => drop(writeln!(std::io::stderr(), "{name}: {}", searched(&summary))),
+            Err(text) => panic!("{text}"),
         }
     }
 
@@ -114,6 +118,17 @@ impl Hunt {
     }
 }
 
+/// What a search that found nothing has seen, and what it has not.
+fn searched(summary: &Summary) -> String {
+    let Summary { deliveries, runs, .. } = summary;
+    let unseen: Vec<&str> = summary.never_reached.iter().copied().chain(summary.never_bitten()).collect();
+    let unseen = match unseen[..] {
+        [] => "every mark was reached and every kind of fault that was drawn bit".to_owned(),
+        _ => format!("never reached: {}", unseen.join(", ")),
+    };
+    format!("{deliveries} deliveries in {runs} runs, nothing found; {unseen}")
+}
+
 /// Keeps the first failure as text.
 struct Told {
     /// What to type behind the seed to run it again.
@@ -136,6 +151,10 @@ impl Observer for Told {
 /// The command that runs this test alone, where it lives.
 fn again() -> String {
     let mut line = String::from("cargo test");
+    // What was built for this test need not be built once more.
+    if !cfg!(debug_assertions) {
+        line.push_str(" --release");
+    }
     if let Ok(package) = std::env::var("CARGO_PKG_NAME") {
         let _ = write!(line, " --package {package}");
     }

@@ -17,12 +17,30 @@
 /// assert_eq!(Word::Ask { nonce: 3 }.to_string(), "Ask nonce:3");
 /// ```
 ///
-/// A message of large systems says by hand what names it among others ([`key`](crate::sim::Message::key)): here all of its
-/// fields do.
+/// A message is known by its link, its kind and its fields, and by its number among equals: so a scenario names it, and what
+/// is drawn for it stays its own when something else in the run changes. A field that counts through the whole system - the number
+/// of a request, a time - would give every message another name as soon as one request more or less was made. Mark it, and it
+/// names nothing:
+///
+/// ```
+/// use whitewater::sim::Message;
+/// whitewater::messages! {
+///     pub enum Word { Query { key: u64, #[unkeyed] request: u64 } }
+/// }
+/// let [first, again, other] = [(1, 1), (1, 2), (2, 2)].map(|(key, request)| Word::Query { key, request }.key());
+/// assert!(first == again && first != other);
+/// ```
 #[macro_export]
 macro_rules! messages {
+    (@name $digester:ident $field:ident) => { $crate::sim::Digest::digest($field, &mut $digester); };
+    (@name $digester:ident $field:ident unkeyed) => { let _ = $field; };
+    (@name $digester:ident $field:ident $mark:ident) => {
+        compile_error!("a field may be marked `#[unkeyed]`, and nothing else")
+    };
     ($(#[$doc:meta])* $seen:vis enum $name:ident {
-        $($(#[$about:meta])* $kind:ident { $($field:ident: $type:ty),* $(,)? }),+ $(,)?
+        $($(#[$about:meta])* $kind:ident {
+            $($(#[$mark:ident])? $field:ident: $type:ty),* $(,)?
+        }),+ $(,)?
     }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +88,12 @@ macro_rules! messages {
 
             fn key(&self) -> u64 {
                 let mut digester = $crate::sim::Digester::default();
-                $crate::sim::Digest::digest(self, &mut digester);
+                digester.word(u64::from($crate::sim::Message::kind(self).code));
+                match self {
+                    $($name::$kind { $($field),* } => {
+                        $($crate::messages!(@name digester $field $($mark)?);)*
+                    })+
+                }
                 digester.short()
             }
 

@@ -16,10 +16,12 @@ fn the_bug_of_the_template_is_found_and_told_with_the_line_that_runs_it_again() 
     let hunt = || whitewater::hunt::<Server>().set("lease-from", "arrival").jobs(1);
     let report = hunt().deliveries(2_000_000).run().unwrap_err();
     assert!(report.contains("one-primary"), "{report}");
-    let again = " cargo test --package whitewater the_bug_of_the_template_is_found_and_told_with_the_line_that_runs_it_again";
+    let release = if cfg!(debug_assertions) { "" } else { " --release" };
+    let again =
+        "--package whitewater the_bug_of_the_template_is_found_and_told_with_the_line_that_runs_it_again";
     let line =
         report.lines().find(|line| line.contains("WHITEWATER_SEED=0x")).expect("a line that runs it again");
-    assert!(line.ends_with(&format!("{again} -- --exact")), "{line}");
+    assert!(line.ends_with(&format!(" cargo test{release} {again} -- --exact")), "{line}");
     let seed = line.split(['=', ' ']).find_map(|word| word.strip_prefix("0x")).expect("a seed in the line");
     let seed = u64::from_str_radix(seed, 16).expect("a seed is a number");
     assert_eq!(hunt().from_seed(seed).deliveries(1).run().unwrap_err(), report);

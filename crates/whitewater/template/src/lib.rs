@@ -7,38 +7,28 @@ use whitewater::sim::{Boot, Effects, Input, LocalTime, Node, NodeId, OpId, Role,
 
 /// How long a lease lasts.
 pub(crate) const LEASE: Span = Span::from_millis(200);
+/// Set when the lease goes to somebody else: a search in which that never happens has not seen much.
+pub(crate) const MOVED: &str = "lease-moved";
 const KEEPER: NodeId = NodeId::server(0);
 
 whitewater::messages! {
     /// What servers send each other.
     pub enum Word {
-        /// To the keeper: lend me the lease, or let me keep it.
-        Ask { nonce: u64 },
-        /// From the keeper: it is yours, from when you asked.
-        Lend { nonce: u64, lease: u64 },
-        /// From the holder of a lease: this is the log.
-        Copy { lease: u64, log: Vec<u64> },
-        /// To the holder: so much of it is on my disk.
-        Have { lease: u64, length: u64 },
+        Ask { nonce: u64 },                 // to the keeper: lend me the lease, or let me keep it
+        Lend { nonce: u64, lease: u64 },    // from the keeper: it is yours, from when you asked
+        Copy { lease: u64, log: Vec<u64> }, // from the holder of a lease: this is the log
+        Have { lease: u64, length: u64 },   // to the holder: so much of it is on my disk
     }
 }
 
 whitewater::timers! {
     /// The timers of a server.
-    pub enum Alarm {
-        /// Time to ask for the lease.
-        Ask = "ask",
-    }
+    pub enum Alarm { Ask = "ask" }
 }
 
 whitewater::commands! {
     /// What a script may tell a server.
-    pub enum Command {
-        /// Adds a number to the log.
-        Write { value: u64 } = "write",
-        /// Asks for the log.
-        Read {} = "read",
-    }
+    pub enum Command { Write { value: u64 } = "write", Read {} = "read" }
 }
 
 /// A server. What a crash takes comes first, then what is on its disk.
@@ -96,6 +86,7 @@ impl Server {
             Word::Lend { nonce, lease } if nonce == self.nonce => {
                 self.until = if self.from_arrival { now } else { self.asked } + LEASE;
                 if lease > self.lease {
+                    fx.mark(MOVED);
                     (self.lease, self.have) = (lease, vec![0; self.servers]);
                     self.keep(fx);
                 }

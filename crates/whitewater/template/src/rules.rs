@@ -1,17 +1,20 @@
 //! What must be true of a primary with backups, and what plans for it look like.
 
-use super::{Alarm, Command, LEASE, Server, Word};
+use super::{Alarm, Command, KEEPER, LEASE, MOVED, Server, Word};
 use std::collections::BTreeMap;
 use whitewater::Tested;
 use whitewater::sim::{
-    Cluster, Draw, Effect, Monitor, NodeId, OpId, OptionSpec, Options, Progress, Script, Seen, Span, Target,
-    Time, Timing, Values, Violation, What,
+    Cluster, Draw, Effect, Monitor, NodeId, OpId, OptionSpec, Options, Progress, Role, Script, Seen, Span,
+    Target, Time, Timing, Values, Violation, What,
 };
 
 const ONE_PRIMARY: (&str, &str) =
     ("one-primary", "Nobody answers under a lease when somebody else was lent a later one.");
 const READS_FRESH: (&str, &str) =
     ("reads-fresh", "A read returns every write that was acknowledged before it began.");
+
+const SOMEBODY_LEADS: (&str, &str) =
+    ("somebody-leads", "Once everybody who is up can talk to the keeper, somebody holds the lease.");
 
 /// Watches a run.
 #[derive(Debug, Default)]
@@ -63,8 +66,16 @@ impl Monitor<Server> for Rules {
         })
     }
 
-    fn owed(&mut self, _: Time, _: &Cluster<Server>) -> Progress {
-        Progress::Done
+    /// Asked when faults are over, until it is done or so much time has passed that it never will be.
+    fn owed(&mut self, _: Time, cluster: &Cluster<Server>) -> Progress {
+        let backups = || cluster.servers().filter(|id| *id != KEEPER && cluster.is_running(*id));
+        // A keeper lends on to somebody who does not hear it: while links are cut, nothing is owed.
+        let is_whole = backups().all(|id| cluster.connected(id, KEEPER));
+        let is_held = backups().any(|id| cluster.role(id) == Some(Role::Leader));
+        if !is_whole || is_held || backups().next().is_none() {
+            return Progress::Done;
+        }
+        Progress::Waiting(broken(SOMEBODY_LEADS, "nobody holds the lease".to_owned(), KEEPER))
     }
 }
 
@@ -73,9 +84,10 @@ impl Tested for Server {
     const NAME: &'static str = "primary-backup";
     const ABOUT: &'static str =
         "A primary that holds a lease, and backups that have every acknowledged write.";
-    const RULES: &'static [(&'static str, &'static str)] = &[ONE_PRIMARY, READS_FRESH];
+    const RULES: &'static [(&'static str, &'static str)] = &[ONE_PRIMARY, READS_FRESH, SOMEBODY_LEADS];
     const MESSAGES: &'static [&'static str] = Word::NAMES;
     const TIMERS: &'static [&'static str] = Alarm::NAMES;
+    const MARKS: &'static [&'static str] = &[MOVED];
     const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
         name: "lease-from",
         about: "From when a lease counts: from when it was asked for, or, which is the bug, from when it came.",
