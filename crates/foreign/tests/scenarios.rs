@@ -29,6 +29,11 @@ fn sole_voter_speaks_unstored() {
 }
 
 #[test]
+fn sole_voter_leads_again() {
+    whitewater::scenario_in(&TIKV, "scenarios/sole-voter-leads-again.json");
+}
+
+#[test]
 fn request_again_after_a_restart() {
     whitewater::scenario_in(&NORAFT, "scenarios/request-again-after-a-restart.json");
 }

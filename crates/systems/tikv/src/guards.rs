@@ -19,6 +19,13 @@ pub(crate) fn may_speak_early(raft: &Raft<Shelf>) -> bool {
     !is_sole_voter(raft)
 }
 
+/// And a crash may take that term from it, with whatever it has taken in it: it would lead the same term once more with other
+/// entries.
+pub(crate) fn may_take_entries(raft: &Raft<Shelf>) -> bool {
+    let log = &raft.raft_log;
+    !is_sole_voter(raft) || log.term(log.persisted).is_ok_and(|term| term == raft.term)
+}
+
 /// Who asks for a snapshot takes no entries until it has come: if it is needed for a majority, it must not wait for entries that
 /// nobody can commit without it.
 pub(crate) fn may_request_snapshot(raft: &Raft<Shelf>) -> bool {

@@ -109,7 +109,12 @@ impl Core for Tikv {
 
     fn receive(&mut self, _from: NodeId, message: TikvMessage) -> Result<(), RefusalReason> {
         let kind = message.0.get_msg_type();
-        if kind == MessageType::MsgTimeoutNow && !self.passes(guards::may_win_at_once) {
+        let is_kept_off = match kind {
+            MessageType::MsgTimeoutNow => !self.passes(guards::may_win_at_once),
+            MessageType::MsgPropose => !self.passes(guards::may_take_entries),
+            _ => false,
+        };
+        if is_kept_off {
             return Ok(());
         }
         let forwarded = matches!(kind, MessageType::MsgPropose | MessageType::MsgReadIndex);
@@ -122,7 +127,7 @@ impl Core for Tikv {
     }
 
     fn propose(&mut self, data: Arc<[u8]>) -> bool {
-        self.raw.propose(Vec::new(), data.to_vec()).is_ok()
+        self.passes(guards::may_take_entries) && self.raw.propose(Vec::new(), data.to_vec()).is_ok()
     }
 
     fn read(&mut self, id: ReadId) -> bool {
@@ -144,7 +149,7 @@ impl Core for Tikv {
                 self.raw.raft.leader_id != 0
             }
             Order::Change(steps) => {
-                let leads = self.raw.raft.state == StateRole::Leader;
+                let leads = self.raw.raft.state == StateRole::Leader && self.passes(guards::may_take_entries);
                 leads && self.raw.propose_conf_change(Vec::new(), shelf::change_of(steps)).is_ok()
             }
             Order::RequestSnapshot => {
