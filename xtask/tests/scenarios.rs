@@ -340,6 +340,7 @@ scenarios! {
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
+    slow_server_deposes_its_leader: both, neither;
     snapshot_name_not_durable:
         folder_synced,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
@@ -370,6 +371,10 @@ scenarios! {
         as_it_is,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
         as_it_was;
+    transfer_to_a_process_that_stands_still:
+        given_up,
+        #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
+        never_given_up;
     transfer_that_fails:
         given_up,
         #[cfg_attr(not(feature = "mutants"), ignore = "a bug is planted in it")]
