@@ -86,7 +86,7 @@ fn keep_scenario(name: &str, saved: &Saved, systems: Systems, screen: &Screen) -
     }
     files::write_whole(&file, &scenario.format())?;
     screen.print(&format!("{}: written", file.display()));
-    screen.remark(&format!("Put its moral into words, and {}.", held_by(&scenario)));
+    screen.remark(&format!("Put its moral into words, and {}", held_by(&scenario)));
     screen.print(&format!("next: {} scenario run {name}", called()));
     Ok(Exit::Clean)
 }
@@ -98,11 +98,11 @@ fn held_by(scenario: &Scenario) -> String {
         Some(file) => {
             let variants: Vec<String> =
                 scenario.variants.iter().map(|variant| variant.name.replace('-', "_")).collect();
-            format!("`{under}: {};` into {file}", variants.join(", "))
+            format!("`{under}: {};` into {file}.", variants.join(", "))
         }
         None => format!(
             "have a test hold it, with the type of your node:\n    #[test]\n    fn {under}() {{\n        \
-             whitewater::scenario::<MyNode>(\"scenarios/{}.json\");\n    }}\n",
+             whitewater::scenario::<MyNode>(\"scenarios/{}.json\");\n    }}",
             scenario.name
         ),
     }
