@@ -105,13 +105,21 @@ pub(crate) struct History {
     pub(crate) now: u64,
     /// By number of the operation.
     pub(crate) operations: Vec<Option<Operation>>,
-    /// Operation of each token.
+    /// The last operation of each token.
     pub(crate) writes: BTreeMap<u64, OpId>,
+    /// Operations of tokens that were given to others since.
+    pub(crate) before: BTreeMap<u64, Vec<OpId>>,
 }
 
 impl History {
     pub(crate) fn operation(&self, op: OpId) -> &Operation {
         self.operations[op.0 as usize].as_ref().expect("only operations that began are remembered")
+    }
+
+    /// Every operation that a token was given to; hardly ever more than one.
+    pub(crate) fn writers(&self, token: u64) -> impl Iterator<Item = &Operation> {
+        let before = self.before.get(&token).into_iter().flatten();
+        self.writes.get(&token).into_iter().chain(before).map(|&op| self.operation(op))
     }
 
     /// A violation of `rule` that shows at `node`, unless the rule is switched off.

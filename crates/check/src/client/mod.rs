@@ -34,7 +34,14 @@ impl ClientRules {
     /// Rules for an empty store.
     pub fn new(once: Once) -> ClientRules {
         ClientRules {
-            history: History { once, blind: 0, now: 0, operations: Vec::new(), writes: BTreeMap::new() },
+            history: History {
+                once,
+                blind: 0,
+                now: 0,
+                operations: Vec::new(),
+                writes: BTreeMap::new(),
+                before: BTreeMap::new(),
+            },
             keys: BTreeMap::new(),
             open: 0,
             acknowledged: 0,
@@ -81,9 +88,15 @@ impl ClientRules {
         let begun = Operation { key, ask, token, invoked, done: NEVER, state, asked, answered: None };
         self.history.operations[number] = Some(begun);
         self.open += 1;
-        let book = self.keys.entry(key).or_default();
-        if ask != Ask::Read && self.history.writes.insert(token, op).is_some() {
-            book.shared_tokens.push(token);
+        self.keys.entry(key).or_default();
+        if ask == Ask::Read {
+            return;
+        }
+        if let Some(before) = self.history.writes.insert(token, op) {
+            self.history.before.entry(token).or_default().push(before);
+            for key in [key, self.history.operation(before).key] {
+                self.keys.entry(key).or_default().shared_tokens.push(token);
+            }
         }
     }
 

@@ -247,6 +247,25 @@ fn two_writes_of_one_token_are_not_missed() {
 }
 
 #[test]
+fn a_token_of_two_writes_may_be_from_either() {
+    let shared = |other: u64, answers: [Answer<'static>; 2]| {
+        broken(|h| {
+            h.rules.invoked(OpId(0), asked(0), KEY, Ask::Append, 5);
+            h.rules.invoked(OpId(1), asked(1), other, Ask::Append, 5);
+            h.next = 2;
+            for (op, answer) in (0..).zip(answers) {
+                h.end(op, answer)?;
+            }
+            h.read(&[5])
+        })
+    };
+    assert_eq!(shared(KEY, [Answer::Done, Answer::Refused]), None);
+    assert_eq!(shared(KEY + 1, [Answer::Done, Answer::Done]), None);
+    assert_eq!(shared(KEY, [Answer::Refused, Answer::Refused]), Some("no-phantom-value"));
+    assert_eq!(shared(KEY + 1, [Answer::Refused, Answer::Done]), Some("no-phantom-value"));
+}
+
+#[test]
 fn what_is_open_and_what_was_acknowledged_is_counted() {
     let mut h = History::new(Once::Claimed);
     let a = h.begin(Ask::Append);

@@ -86,6 +86,14 @@ impl Value<'_> {
     fn check_phantoms(&self, history: &History) -> Result<(), Violation> {
         for (place, &token) in self.tokens.iter().enumerate() {
             let wrote = || self.wrote(history, token);
+            let may_show = |write: &Operation| {
+                write.key == self.key
+                    && write.state != State::Refused
+                    && (place == 0 || write.ask == Ask::Append)
+            };
+            if history.writers(token).any(may_show) {
+                continue;
+            }
             let message = match self.write(history, token) {
                 None => format!("at place {} it holds something that nobody wrote", place + 1),
                 Some((_, write)) if write.key != self.key => {
@@ -94,10 +102,7 @@ impl Value<'_> {
                 Some((_, write)) if write.state == State::Refused => {
                     format!("it holds {} and was refused", wrote())
                 }
-                Some((_, write)) if place > 0 && write.ask != Ask::Append => {
-                    format!("it holds something before {} in place of everything", wrote())
-                }
-                Some(_) => continue,
+                Some(_) => format!("it holds something before {} in place of everything", wrote()),
             };
             self.broken(history, NO_PHANTOM, || message)?;
         }
