@@ -120,7 +120,7 @@ pub trait Core: Sized + 'static {
     const NAME: &'static str;
     /// What it is, in one sentence.
     const ABOUT: &'static str;
-    /// What can be set: some of those in [`crate::options`], and others of its own.
+    /// What can be set: some of those in [`mod@crate::options`], and others of its own.
     const OPTIONS: &'static [OptionSpec];
     /// Whether it is right, and makes progress, whatever clocks do: it counts ticks and trusts no lease.
     const NEEDS_NO_CLOCK: bool;
