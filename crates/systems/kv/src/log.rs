@@ -206,7 +206,7 @@ impl Log {
 
     /// Something was read of which a compaction would leave what is from `kept` on.
     fn was_read(&self, index: u64, kept: u64) {
-        if self.reads_left.get() == 0 || index >= kept {
+        if index >= kept {
             return;
         }
         self.reads_left.set(self.reads_left.get() - 1);
@@ -319,7 +319,9 @@ impl Storage for Log {
         if low < self.first() {
             return Err(StorageError::Compacted);
         }
-        self.was_read(low, self.snapshot_index() + 1);
+        if self.awaits_read() {
+            self.was_read(low, self.snapshot_index() + 1);
+        }
         if high > self.last() + 1 {
             return Err(StorageError::Unavailable);
         }
@@ -341,7 +343,9 @@ impl Storage for Log {
             return Err(StorageError::Compacted);
         }
         // The term at the end of what was given up stays known.
-        self.was_read(index, self.snapshot_index());
+        if self.awaits_read() {
+            self.was_read(index, self.snapshot_index());
+        }
         match self.wal.term(index) {
             Some(term) => Ok(term),
             None if index < self.first() => Err(StorageError::Compacted),
