@@ -139,16 +139,23 @@ impl Core {
 /// Of `candidates` servers that stand for election, `electable` could win. In each round all of them wait for a time drawn
 /// evenly from a range of which `clash_permille` is the part within which a second one spoils the votes of the first. A
 /// round succeeds if an electable one comes first and nobody follows within that part:
-/// p >= electable / candidates * (1 - clash)^(candidates - 1), and (1 - p)^rounds has to be below 10^-10. The estimate
-/// is on the safe side: two candidates that clash may still leave one with a majority.
-pub fn rounds_needed(candidates: u64, electable: u64, clash_permille: u64) -> Option<u64> {
+/// p >= electable / candidates * (1 - clash)^(candidates - 1) * granted, and (1 - p)^rounds has to be below 10^-10. The
+/// estimate is on the safe side: two candidates that clash may still leave one with a majority. `granted_permille` is the
+/// chance that a candidate which is left alone gets the votes it needs.
+pub fn rounds_needed(
+    candidates: u64,
+    electable: u64,
+    clash_permille: u64,
+    granted_permille: u64,
+) -> Option<u64> {
     const ONE: u64 = 1 << 48;
-    if electable == 0 || clash_permille >= 1_000 {
+    if electable == 0 || clash_permille >= 1_000 || granted_permille == 0 {
         return None;
     }
     let multiply = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 48) as u64;
     let quiet = (ONE / 1_000) * (1_000 - clash_permille);
-    let success = (1..candidates).fold(ONE / candidates * electable, |p, _| multiply(p, quiet));
+    let first = ONE / candidates * electable / 1_000 * granted_permille;
+    let success = (1..candidates).fold(first, |p, _| multiply(p, quiet));
     let failure = ONE - success.min(ONE);
     let (mut rounds, mut rest) = (1, failure);
     while rest >= ONE / 10_000_000_000 {
@@ -243,13 +250,15 @@ mod tests {
 
     #[test]
     fn more_clashes_and_fewer_electable_candidates_need_more_elections() {
-        let needed = |c, e, p| rounds_needed(c, e, p).unwrap();
+        let needed = |c, e, p| rounds_needed(c, e, p, 1_000).unwrap();
         assert_eq!(needed(1, 1, 0), 1);
         // 2^-33 is 1.2e-10, 2^-34 is 0.6e-10.
         assert_eq!(needed(2, 1, 0), 34);
         assert!(needed(3, 3, 300) > needed(3, 3, 100));
         assert!(needed(5, 1, 100) > needed(5, 3, 100));
-        assert_eq!(rounds_needed(3, 0, 100), None);
-        assert_eq!(rounds_needed(3, 3, 1_000), None);
+        assert_eq!(rounds_needed(3, 0, 100, 1_000), None);
+        assert_eq!(rounds_needed(3, 3, 1_000, 1_000), None);
+        assert_eq!(rounds_needed(1, 1, 0, 500), Some(34));
+        assert_eq!(rounds_needed(1, 1, 0, 0), None);
     }
 }
