@@ -3,6 +3,7 @@
 //! What is under way is counted from outside: appends that went to a peer since anything could have made room. While a node
 //! waits for its disk, what it means to send waits as well, and what makes room meanwhile adds to what may leave later.
 
+use crate::rule::{broken, switch_off};
 use whitewater_sim::{NodeId, SERVERS_MAX, Violation};
 
 const WINDOW_BOUNDED: (&str, &str) = (
@@ -101,8 +102,7 @@ impl BoundRules {
 
     /// Switches a rule off, if it is one of these; says whether it is.
     pub fn blind(&mut self, name: &str) -> bool {
-        let place = BoundRules::rules().iter().position(|(rule, _)| *rule == name);
-        place.is_some_and(|place| !std::mem::replace(&mut self.blind[place], true))
+        switch_off(&BoundRules::rules(), &mut self.blind, name)
     }
 
     /// A node starts, or is gone: whatever was under way counts no more.
@@ -127,15 +127,21 @@ impl BoundRules {
         }
     }
 
-    /// A node sends a message of the protocol.
+    /// A node sends a message of the protocol, of a term and a kind that are asked for only if it may not.
     ///
     /// # Errors
     /// It sends it to itself.
     #[inline]
-    pub fn send(&self, node: NodeId, to: NodeId, term: u64, kind: &str) -> Result<(), Violation> {
+    pub fn send(
+        &self,
+        node: NodeId,
+        to: NodeId,
+        what: impl FnOnce() -> (u64, &'static str),
+    ) -> Result<(), Violation> {
         if node != to || self.blind[3] {
             return Ok(());
         }
+        let (term, kind) = what();
         broken(NOTHING_TO_SELF, node, Some(to), format!("{node} sends {kind} of term {term} to itself"))
     }
 
@@ -214,7 +220,8 @@ impl BoundRules {
         broken(UNCOMMITTED_BOUNDED, leader, None, message)
     }
 
-    /// Where the log of a node begins at the end of a step, and how far its durable snapshot reaches.
+    /// Where the log of a node begins at the end of a step. How far its durable snapshot reaches, and how many entries in
+    /// front of that it is to keep, is asked for only if it has been compacted.
     ///
     /// # Errors
     /// It has compacted its log and kept too much.
@@ -223,12 +230,15 @@ impl BoundRules {
         &mut self,
         node: NodeId,
         first_index: u64,
-        snapshot_index: u64,
-        trail: u64,
+        snapshot: impl FnOnce() -> (u64, u64),
     ) -> Result<(), Violation> {
         let before = std::mem::replace(&mut self.first_index[node.position()], first_index);
+        if before == 0 || first_index <= before || self.blind[2] {
+            return Ok(());
+        }
+        let (snapshot_index, trail) = snapshot();
         let kept = (snapshot_index + 1).saturating_sub(first_index);
-        if self.blind[2] || before == 0 || first_index <= before || kept <= trail {
+        if kept <= trail {
             return Ok(());
         }
         let message = format!(
@@ -238,16 +248,6 @@ impl BoundRules {
         );
         broken(LOG_BOUNDED, node, None, message)
     }
-}
-
-#[cold]
-fn broken(
-    (rule, claim): (&'static str, &'static str),
-    node: NodeId,
-    peer: Option<NodeId>,
-    message: String,
-) -> Result<(), Violation> {
-    Err(Violation { rule, claim, message, node: Some(node), peer })
 }
 
 #[cfg(test)]
@@ -315,8 +315,8 @@ pub(crate) mod tests {
 
     fn compacts(before: u64, first: u64, snapshot: u64) -> Result<(), Violation> {
         let mut rules = BoundRules::default();
-        rules.keep(N1, before, snapshot, 3)?;
-        rules.keep(N1, first, snapshot, 3)
+        rules.keep(N1, before, || (snapshot, 3))?;
+        rules.keep(N1, first, || (snapshot, 3))
     }
 
     #[test]
@@ -331,12 +331,12 @@ pub(crate) mod tests {
     fn what_is_blind_finds_nothing() {
         let mut rules = BoundRules::default();
         assert!(rules.blind("nothing-to-self") && rules.blind("window-bounded") && !rules.blind("no-rule"));
-        assert_eq!(rules.send(N1, N1, 3, "MsgApp"), Ok(()));
+        assert_eq!(rules.send(N1, N1, || (3, "MsgApp")), Ok(()));
         assert!((0..9).all(|_| rules.append((N1, N2), 3, cargo(1, 20), &LIMITS).is_ok()));
     }
 
     fn talks_to(peer: NodeId) -> Result<(), Violation> {
-        BoundRules::default().send(N1, peer, 3, "MsgApp")
+        BoundRules::default().send(N1, peer, || (3, "MsgApp"))
     }
 
     #[test]

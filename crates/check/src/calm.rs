@@ -4,6 +4,7 @@ use crate::change::Standing;
 use crate::log::RaftRules;
 use crate::log_view::Stimulus;
 use crate::membership::Membership;
+use crate::rule::broken;
 use whitewater_sim::{NodeId, Role, SERVERS_MAX, Span, Time, Violation};
 
 /// The rules, name and claim each.
@@ -104,15 +105,6 @@ pub(crate) struct Calm {
     snapshots: Vec<Sent>,
 }
 
-fn broken(
-    (rule, claim): (&'static str, &'static str),
-    message: String,
-    node: NodeId,
-    peer: Option<NodeId>,
-) -> Result<(), Violation> {
-    Err(Violation { rule, claim, message, node: Some(node), peer })
-}
-
 impl Calm {
     pub(crate) fn begin(limits: Limits, rules: &RaftRules) -> Calm {
         let standing = |position| rules.standing(NodeId::server(position));
@@ -170,7 +162,7 @@ impl Calm {
                  the shortest election timeout is {}",
                 self.limits.election_low
             );
-            return broken(LEADER_KEPT, message, node, before.leader);
+            return broken(LEADER_KEPT, node, before.leader, message);
         }
         let begins = after.term > term && matches!(after.role, Role::Candidate | Role::Leader);
         if !begins || after.term <= self.elections.1 {
@@ -183,7 +175,7 @@ impl Calm {
                 let message = format!(
                     "{node} begins election {count} since faults are over, in term {term}, and {most} are enough"
                 );
-                broken(ELECTIONS, message, node, None)
+                broken(ELECTIONS, node, None, message)
             }
             _ => Ok(()),
         }
@@ -219,7 +211,7 @@ impl Calm {
                     "{node} sends the snapshot up to entry {index} to {to} at {now}, after it did at {first}, and {to} \
                      has had all of it since {taken}"
                 );
-                return broken(SNAPSHOT_ONCE, message, node, Some(to));
+                return broken(SNAPSHOT_ONCE, node, Some(to), message);
             }
         }
         Ok(())

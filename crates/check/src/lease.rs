@@ -5,6 +5,7 @@
 
 use crate::change::Standing;
 use crate::membership::Membership;
+use crate::rule::{broken, switch_off};
 use whitewater_sim::{NodeId, Role, SERVERS_MAX, Span, Time, Violation};
 
 const VOTERS_LOYAL: (&str, &str) = (
@@ -91,8 +92,7 @@ impl LeaseRules {
 
     /// Switches a rule off, if it is one of these; says whether it is.
     pub fn blind(&mut self, name: &str) -> bool {
-        let place = LeaseRules::rules().iter().position(|(rule, _)| *rule == name);
-        place.is_some_and(|place| !std::mem::replace(&mut self.blind[place], true))
+        switch_off(&LeaseRules::rules(), &mut self.blind, name)
     }
 
     /// A server starts, or is gone: it has heard of nobody.
@@ -190,16 +190,6 @@ impl LeaseRules {
         );
         broken(LEADS_BY_CONTACT, step.node, None, message)
     }
-}
-
-#[cold]
-fn broken(
-    (rule, claim): (&'static str, &'static str),
-    node: NodeId,
-    peer: Option<NodeId>,
-    message: String,
-) -> Result<(), Violation> {
-    Err(Violation { rule, claim, message, node: Some(node), peer })
 }
 
 #[cfg(test)]

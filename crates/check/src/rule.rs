@@ -33,3 +33,20 @@ pub trait Rule {
         Violation { rule: self.name(), claim: self.claim(), message, node: Some(node), peer }
     }
 }
+
+/// A violation of a rule that shows at `node`.
+#[cold]
+pub(crate) fn broken(
+    (rule, claim): (&'static str, &'static str),
+    node: NodeId,
+    peer: Option<NodeId>,
+    message: String,
+) -> Result<(), Violation> {
+    Err(Violation { rule, claim, message, node: Some(node), peer })
+}
+
+/// Switches a rule off in `blind`, which has a place for each of `rules`; says whether it is one of them and was on.
+pub(crate) fn switch_off(rules: &[(&'static str, &'static str)], blind: &mut [bool], name: &str) -> bool {
+    let place = rules.iter().position(|(rule, _)| *rule == name);
+    place.is_some_and(|place| !std::mem::replace(&mut blind[place], true))
+}

@@ -5,7 +5,7 @@ use crate::command::Command;
 use crate::message::KvMessage;
 use crate::node::KvNode;
 use crate::options::{SPECS, Settings};
-use whitewater_check::Limits;
+use whitewater_check::{Limits, Standing};
 use whitewater_sim::{
     Action, Cluster, DiskTiming, Effect, Losing, Monitor, NodeId, Options, Phase, Progress, Script, Seen,
     Span, Step, Target, Time, Trigger, Verdict, Violation, What, World,
@@ -26,7 +26,7 @@ impl Monitor<KvNode> for Deceived {
         if let Some(node) = receiver.filter(|_| self.mistakes_nodes)
             && let Some(view) = cluster.view(seen.node).and_then(KvNode::server)
         {
-            let standings = Default::default();
+            let standings = (&Standing::default(), &Standing::default());
             let Seen { event, time, effects, died, .. } = *seen;
             let mistaken = Seen { event, time, node, what: What::Booted, effects, died };
             return self.monitor.bounds.observe(&mistaken, view, standings, Default::default());

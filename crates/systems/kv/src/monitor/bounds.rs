@@ -7,7 +7,7 @@ use crate::options::Settings;
 use crate::server::Server;
 use crate::timer::KvTimer;
 use whitewater_check::{BoundRules, Cargo, Limits, LogView, Membership, Standing};
-use whitewater_raft::{MessageKind, encoded_size_bytes, payload_size_bytes};
+use whitewater_raft::{Entry, MessageKind, encoded_size_bytes, payload_size_bytes};
 use whitewater_sim::{Effect, Role, SERVERS_MAX, Seen, Violation, What};
 
 /// The rules over bounds.
@@ -49,7 +49,7 @@ impl Bounds {
         &mut self,
         seen: &Seen<'_, KvNode>,
         view: &Server,
-        (before, after): (Standing, Standing),
+        (before, after): (&Standing, &Standing),
         membership: Membership,
     ) -> Result<(), Violation> {
         let node = seen.node;
@@ -71,24 +71,31 @@ impl Bounds {
             self.memberships[node.position()] = membership;
             self.rules.open_all(node, is_held_up);
         }
-        let (limits, trail) = (self.limits)(view.settings());
+        let limits = || (self.limits)(view.settings());
         for effect in seen.effects {
             let Effect::Send { to, message: KvMessage::Raft { message, .. } } = effect else { continue };
-            self.rules.send(node, *to, message.term, message.kind.name())?;
+            self.rules.send(node, *to, || (message.term, message.kind.name()))?;
             if message.kind == MessageKind::Append && !message.entries.is_empty() {
-                let window_bytes =
-                    if limits.window_bytes > 0 { payload_size_bytes(&message.entries) } else { 0 };
-                let entries = message.entries.len() as u64;
-                let append_bytes = if entries > 1 { encoded_size_bytes(&message.entries) } else { 0 };
-                let cargo = Cargo { entries, append_bytes, window_bytes };
+                let (limits, _) = limits();
+                let cargo = cargo(&message.entries, &limits);
                 self.rules.append((node, *to), message.term, cargo, &limits)?;
             }
         }
-        if after.role == Role::Leader && limits.uncommitted_bytes > 0 {
+        if after.role == Role::Leader && view.settings().uncommitted_bytes > 0 {
             let (commit, applied) = (view.core().commit_index(), view.core().applied_index());
             let bytes = view.core().uncommitted_size_bytes();
-            self.rules.hold(node, after.term, bytes, (commit, applied), &limits)?;
+            self.rules.hold(node, after.term, bytes, (commit, applied), &limits().0)?;
         }
-        self.rules.keep(node, view.first_index(), view.covered_index(), trail)
+        self.rules.keep(node, view.first_index(), || (view.covered_index(), limits().1))
+    }
+}
+
+/// What an append carries; what nothing limits is not counted.
+fn cargo(entries: &[Entry], limits: &Limits) -> Cargo {
+    let is_limited = limits.append_bytes > 0 && entries.len() > 1;
+    Cargo {
+        entries: entries.len() as u64,
+        append_bytes: if is_limited { encoded_size_bytes(entries) } else { 0 },
+        window_bytes: if limits.window_bytes > 0 { payload_size_bytes(entries) } else { 0 },
     }
 }

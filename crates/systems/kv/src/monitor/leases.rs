@@ -38,7 +38,7 @@ impl Leases {
         &mut self,
         seen: &Seen<'_, KvNode>,
         view: &Server,
-        (before, after): (Standing, Standing),
+        (before, after): (&Standing, &Standing),
         membership: Membership,
     ) -> Result<(), Violation> {
         let settings = view.settings();
@@ -54,8 +54,8 @@ impl Leases {
             tick,
             election_ticks,
             heard,
-            before,
-            after,
+            before: *before,
+            after: *after,
             membership,
             pre_vote_for: if asked { seen.effects.iter().find_map(pre_vote_in) } else { None },
             hands_over: view.is_handing_over(),

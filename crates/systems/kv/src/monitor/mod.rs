@@ -334,8 +334,8 @@ impl KvMonitor {
         self.rules.observe(seen.node, stimulus, view, said)?;
         let after = self.rules.standing(seen.node);
         let membership = self.rules.membership(seen.node).unwrap_or_default();
-        self.leases.observe(seen, view, (before, after), membership)?;
-        self.bounds.observe(seen, view, (before, after), membership)?;
+        self.leases.observe(seen, view, (&before, &after), membership)?;
+        self.bounds.observe(seen, view, (&before, &after), membership)?;
         if self.waived { Ok(()) } else { self.settling.observe(seen, stimulus, view, &self.rules) }
     }
 }
