@@ -124,6 +124,11 @@ struct TuningFile {
 }
 
 impl Tuning {
+    /// Every family that a file may give a share.
+    pub fn families() -> impl Iterator<Item = &'static str> {
+        FAMILIES.into_iter().chain(UNSEEN_FAMILIES)
+    }
+
     /// Reads a profile of one's own: its base, and what differs from it.
     ///
     /// # Errors
@@ -142,7 +147,7 @@ impl Tuning {
         let mut tuning = Tuning { file: Some(file_name.to_owned()), ..Tuning::default() };
         for (name, text) in shares.0 {
             if !is_family(&name) {
-                let known = [&FAMILIES[..], &UNSEEN_FAMILIES[..]].concat();
+                let known: Vec<&str> = Tuning::families().collect();
                 let message = format!("there is no fault family `{name}`");
                 return Err(source.wrong_key(&["shares", &name], message, listed(&name, &known)));
             }
