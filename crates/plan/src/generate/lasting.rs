@@ -16,8 +16,8 @@ fn add_star(steps: &mut Vec<Step>, stage: &Stage<'_>) {
     steps.push(Step { until: Some(Trigger::End), ..Step::new(fault.begin(), action) });
 }
 
-/// Breaks a minority for good, or hardly ever all links but those of one server. All links between the others stay whole, so that what they owe depends on the options and
-/// on who of the rest still reaches them.
+/// Breaks a minority for good. All links between the others stay whole, so that what they owe depends on the options and on
+/// who of the rest still reaches them. Now and then all links are cut instead but those of one server.
 pub(super) fn add(steps: &mut Vec<Step>, stage: &Stage<'_>, scope: Scope) {
     let minority = (stage.servers - 1) / 2;
     if minority == 0 || !stage.decisions.is_on("lasting") {
