@@ -46,6 +46,7 @@ pub(crate) fn outcome(trace: Trace, verdict: Verdict) -> Outcome {
         decisions: Vec::new(),
         trace: Some(trace),
         history: None,
+        evidence: Vec::new(),
     }
 }
 

@@ -60,5 +60,5 @@ pub use target::{Condition, Pattern, Target};
 pub use time::{LocalTime, Span, Time};
 pub use trace::{EventId, EventKind, Subject, Trace, TraceEvent};
 pub use trouble::Trouble;
-pub use verdict::{Counters, DiskFile, Figures, Limit, Outcome, Verdict, Violation};
+pub use verdict::{ClientOperation, Counters, DiskFile, Figures, Limit, Outcome, Verdict, Violation};
 pub use world::{CLAIM_RULES, World};

@@ -7,7 +7,7 @@ use crate::id::NodeId;
 use crate::node::{Kind, Node, OpId};
 use crate::time::{Span, Time};
 use crate::trace::EventId;
-use crate::verdict::{Figures, Violation};
+use crate::verdict::{ClientOperation, Figures, Violation};
 
 /// What a step was an answer to.
 pub enum What<'a, N: Node> {
@@ -128,6 +128,12 @@ pub trait Monitor<N: Node> {
     /// What clients asked and were told, an event per line, if it follows them.
     fn history(&self) -> Option<String> {
         None
+    }
+
+    /// If this violation is about what clients see: the fewest of their operations that show it, in any order.
+    fn evidence(&self, violation: &Violation) -> Vec<ClientOperation> {
+        let _ = violation;
+        Vec::new()
     }
 
     /// What it counted.

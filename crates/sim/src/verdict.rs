@@ -25,6 +25,19 @@ pub struct Violation {
     pub peer: Option<NodeId>,
 }
 
+/// What a client did, where a rule over what clients see was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientOperation {
+    /// Who asked.
+    pub client: NodeId,
+    /// What it did and was told, such as `reads x`.
+    pub text: String,
+    /// When it began; none if it counts as begun at any time.
+    pub began: Option<Time>,
+    /// When it ended; none if its client never learnt of an end, so that it may have taken place or not.
+    pub ended: Option<Time>,
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -245,6 +258,8 @@ pub struct Outcome {
     pub disks: Vec<(NodeId, Vec<DiskFile>)>,
     /// With the trace, what clients asked and were told, an event per line, if the system has clients that are followed.
     pub history: Option<String>,
+    /// With the trace, if a rule over what clients see was broken: the fewest of their operations that show it.
+    pub evidence: Vec<ClientOperation>,
 }
 
 /// A file of a disk: its name and its bytes as the node would see them.

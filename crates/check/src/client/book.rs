@@ -1,11 +1,11 @@
 //! The book on clients of a store: texts in place of numbers, the rules after every answer, and the search at the end.
 
 use super::naming::{Answered, Asked, Naming};
-use super::record::Record;
+use super::record::{LINEARIZABLE, Record};
 use super::{Answer, Ask, ClientRules, Once};
 use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
-use whitewater_sim::{NodeId, OpId, Time, Violation};
+use whitewater_sim::{ClientOperation, NodeId, OpId, Time, Violation};
 
 /// A token that stands for a value nobody wrote.
 const NOBODY: u64 = u64::MAX;
@@ -224,6 +224,14 @@ impl<T: Word> Clients<T> {
     /// Keys for which [`Clients::check`] could not say so within its budget.
     pub fn undecided(&self) -> u64 {
         self.record.undecided()
+    }
+
+    /// If this violation is about what clients see: the fewest of their operations that no order explains, as far as they
+    /// are known. A rule over single answers is broken only by what no order explains.
+    pub fn evidence(&self, violation: &Violation) -> Vec<ClientOperation> {
+        let is_of_clients =
+            ClientRules::rules().into_iter().chain([LINEARIZABLE]).any(|(name, _)| name == violation.rule);
+        if is_of_clients { self.record.evidence() } else { Vec::new() }
     }
 
     /// Every operation, as JSON lines.

@@ -7,7 +7,7 @@ use whitewater_history::{
     Ask, Budget, CounterExample, History, Model, NEVER, Operation as Told, Options, Outcome, Symbol, Verdict,
     certify, check, claimed_order, write,
 };
-use whitewater_sim::{NodeId, OpId, Time, Violation};
+use whitewater_sim::{ClientOperation, NodeId, OpId, Time, Violation};
 
 /// Name and claim of the rule.
 pub const LINEARIZABLE: (&str, &str) = (
@@ -172,18 +172,14 @@ impl<T: Word> Record<T> {
     pub(super) fn check(&mut self) -> Result<(), Violation> {
         let (mut undecided, mut certified) = (0, 0);
         for key in &self.observed {
-            let mut history = self.history(Some(key));
-            if self.reads_may_be_old {
-                let old = history.operations.iter_mut().filter(|op| op.ask == Ask::Read);
-                old.for_each(|op| op.invoked = 0);
-            }
+            let history = self.to_explain(key);
             let certificate = claimed_order(&history).and_then(|order| certify(&history, &order));
             let is_certified = certificate.is_ok();
             certified += u64::from(is_certified);
             if is_certified && !is_in_sample(&history) {
                 continue;
             }
-            match check(&history, Options { model: Model::Kv, split: true, budget: BUDGET }) {
+            match search(&history) {
                 Verdict::Linearizable => {}
                 Verdict::Unknown => undecided += u64::from(!is_certified),
                 Verdict::Violation(counter_example) => return Err(self.violation(key, &counter_example)),
@@ -193,12 +189,37 @@ impl<T: Word> Record<T> {
         Ok(())
     }
 
+    /// The operations on a key as some order has to explain them: with reads that began at any time, if they may be old.
+    fn to_explain(&self, key: &T) -> History {
+        let mut history = self.history(Some(key));
+        if self.reads_may_be_old {
+            let old = history.operations.iter_mut().filter(|op| op.ask == Ask::Read);
+            old.for_each(|op| op.invoked = 0);
+        }
+        history
+    }
+
+    /// The fewest operations that no order explains, of the first key that has such; none if every key is explained.
+    pub(super) fn evidence(&self) -> Vec<ClientOperation> {
+        let unexplained = self.observed.iter().find_map(|key| match search(&self.to_explain(key)) {
+            Verdict::Violation(counter_example) => Some(counter_example),
+            Verdict::Linearizable | Verdict::Unknown => None,
+        });
+        let Some(counter_example) = unexplained else { return Vec::new() };
+        let shown = |op: &Told| ClientOperation {
+            client: NodeId::from_index(op.process as usize),
+            text: deed(op, &counter_example.history),
+            began: self.time(op.invoked),
+            ended: self.time(op.returned),
+        };
+        needed(&counter_example).map(shown).collect()
+    }
+
     fn violation(&self, key: &T, counter_example: &CounterExample) -> Violation {
         let (rule, claim) = LINEARIZABLE;
         let operations = &counter_example.history.operations;
-        let needed = (0..).zip(operations).filter(|(place, _)| !counter_example.in_vain.contains(place));
         let sentences: Vec<String> =
-            needed.map(|(_, op)| self.sentence(op, &counter_example.history)).collect();
+            needed(counter_example).map(|op| self.sentence(op, &counter_example.history)).collect();
         let whatever = if counter_example.from_anything { ", whatever the value was before" } else { "" };
         let message = format!(
             "no order explains these of the {} operations on {}{whatever}: {}",
@@ -213,26 +234,41 @@ impl<T: Word> Record<T> {
 
     /// What a client saw of an operation, and when.
     fn sentence(&self, op: &Told, history: &History) -> String {
-        let text = |symbol: Symbol| match symbol {
-            Symbol::NIL => "no value",
-            symbol => history.symbols.text(symbol),
-        };
-        let what = match (op.ask, op.outcome) {
-            (Ask::Read, Outcome::Value(value)) => format!("reads {}", text(value)),
-            (Ask::Read | Ask::Add(_), _) => "reads".to_owned(),
-            (Ask::Write(value), _) => format!("puts {}", text(value)),
-            (Ask::Append(value) | Ask::Push(value), _) => format!("appends {}", text(value)),
-            (Ask::Swap(old, new), Outcome::Differs) => {
-                format!("does not put {} as there is something else than {}", text(new), text(old))
-            }
-            (Ask::Swap(old, new), _) => format!("puts {} in place of {}", text(new), text(old)),
-        };
-        let node = NodeId::from_index(op.process as usize);
+        let (node, what) = (NodeId::from_index(op.process as usize), deed(op, history));
         let began = self.time(op.invoked).map_or("any time".to_owned(), moment);
         match self.time(op.returned) {
             Some(ended) => format!("{node} {what} between {began} and {}", moment(ended)),
             None => format!("{node} {what} after {began}, perhaps"),
         }
+    }
+}
+
+/// Looks for an order that explains operations on one key.
+fn search(history: &History) -> Verdict {
+    check(history, Options { model: Model::Kv, split: true, budget: BUDGET })
+}
+
+/// The operations of a counter-example without those that might explain the others, and do not.
+fn needed(counter_example: &CounterExample) -> impl Iterator<Item = &Told> {
+    let operations = (0..).zip(&counter_example.history.operations);
+    operations.filter(|(place, _)| !counter_example.in_vain.contains(place)).map(|(_, op)| op)
+}
+
+/// What a client did and saw.
+fn deed(op: &Told, history: &History) -> String {
+    let text = |symbol: Symbol| match symbol {
+        Symbol::NIL => "no value",
+        symbol => history.symbols.text(symbol),
+    };
+    match (op.ask, op.outcome) {
+        (Ask::Read, Outcome::Value(value)) => format!("reads {}", text(value)),
+        (Ask::Read | Ask::Add(_), _) => "reads".to_owned(),
+        (Ask::Write(value), _) => format!("puts {}", text(value)),
+        (Ask::Append(value) | Ask::Push(value), _) => format!("appends {}", text(value)),
+        (Ask::Swap(old, new), Outcome::Differs) => {
+            format!("does not put {} as there is something else than {}", text(new), text(old))
+        }
+        (Ask::Swap(old, new), _) => format!("puts {} in place of {}", text(new), text(old)),
     }
 }
 
@@ -284,6 +320,21 @@ pub(crate) mod tests {
              3ms and 4ms"
         );
         assert_eq!((stale.rule, stale.node), ("linearizable", Some(C2)));
+    }
+
+    #[test]
+    fn the_evidence_is_what_no_order_explains_with_its_times_and_nothing_where_some_order_does() {
+        let operation = |client, text: &str, began, ended| ClientOperation {
+            client,
+            text: text.to_owned(),
+            began: Some(Time::from_millis(began)),
+            ended: Some(Time::from_millis(ended)),
+        };
+        let stale = [operation(C1, "puts x", 1, 2), operation(C2, "reads no value", 3, 4)];
+        assert_eq!(read_back(false, None).evidence(), stale);
+        assert_eq!(read_back(false, Some("x")).evidence(), []);
+        let never_written = read_back(true, Some("y")).evidence();
+        assert_eq!(never_written.iter().map(|op| (op.client, op.began)).collect::<Vec<_>>(), [(C2, None)]);
     }
 
     #[test]

@@ -13,6 +13,11 @@ pub fn markdown(failure: &Failure, about: &About) -> String {
         out.push_str(&format!("> {}\n\n", plain(claim)));
     }
     out.push_str(&format!("{}\n\n", plain(&report.message)));
+    if let Some(clients) = &report.clients {
+        let lines = clients.lines();
+        let lines: Vec<&str> = lines.iter().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+        out.push_str(&format!("**{}**\n\n{}\n", clients.title(), block(&lines.join("\n"))));
+    }
     if !report.why.is_empty() {
         let head = format!("Why, backwards ({} of {} events)", report.why.len(), report.events);
         out.push_str(&format!("**{head}**\n\n{}", block(&report.why.join("\n"))));

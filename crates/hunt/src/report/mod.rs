@@ -1,12 +1,14 @@
 //! The failure report: which rule, what is wrong, why, what still holds, and how to see it again.
 //!
-//! Ten things, always in this order: the rule with its words, what is wrong in one sentence, the causes backwards, where
-//! the nodes stand, what still holds, who found it, what it was shrunk from, whether it is deterministic, the commands,
-//! and nothing else. [`Report`] holds them; [`text`] and [`markdown`] print them, and JSON is the value itself.
+//! Eleven things, always in this order: the rule with its words, what is wrong in one sentence, what clients saw with the
+//! faults around it, the causes backwards, where the nodes stand, what still holds, who found it, what it was shrunk from,
+//! whether it is deterministic, the commands, and nothing else. [`Report`] holds them; [`text`] and [`markdown`] print them, and JSON is the value itself.
 
 mod markdown;
+mod timeline;
 
 pub use markdown::markdown;
+pub use timeline::{Row, Sort, Timeline};
 
 use crate::causes::{before, is_refusal, refusals};
 use crate::failure::Failure;
@@ -49,6 +51,8 @@ pub struct Report {
     pub fingerprint: Option<String>,
     /// What is wrong, in one sentence.
     pub message: String,
+    /// What clients saw that no order explains, with the leaders and faults around it, if it is about that.
+    pub clients: Option<Timeline>,
     /// What led to it, backwards, one event per line.
     pub why: Vec<String>,
     /// Events of the run.
@@ -84,6 +88,7 @@ impl Report {
             claim: violation.map(|violation| violation.claim.to_owned()),
             fingerprint: about.fingerprint.clone(),
             message: sentence(&failure.message()),
+            clients: story.as_ref().and_then(|story| Timeline::of(story, &failure.outcome.evidence)),
             why: story.as_ref().map_or_else(Vec::new, |story| because(story, violation)),
             events: story.as_ref().map_or(0, |story| story.trace.events.len()),
             state: state.map(|(node, state)| (node.to_string(), state.clone())).collect(),
@@ -112,6 +117,9 @@ pub fn text(failure: &Failure, about: &About) -> String {
         out.push_str(&format!("  {line}\n"));
     }
     out.push('\n');
+    if let Some(clients) = &report.clients {
+        out.push_str(&format!("  {}\n{}\n\n", clients.title(), clients.lines().join("\n")));
+    }
     if !report.why.is_empty() {
         out.push_str(&format!("  Why, backwards ({} of {} events)\n", report.why.len(), report.events));
         report.why.iter().for_each(|line| out.push_str(&format!("{line}\n")));

@@ -359,6 +359,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.counters.count_disks();
         let (unmet, decisions) = self.close_book();
         let faulty = Span::from_nanos(self.now.nanos().min(self.script.horizon.nanos()));
+        let evidence = match &self.verdict {
+            Some(Verdict::Violated(violation)) if self.trace.is_some() => self.monitor.evidence(violation),
+            _ => Vec::new(),
+        };
         Outcome {
             verdict: self.verdict.unwrap_or(Verdict::Pass),
             time: self.now,
@@ -373,6 +377,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             faulty,
             disks: if self.trace.is_some() { files_of(&self.around) } else { Vec::new() },
             history: self.trace.as_ref().and_then(|_| self.monitor.history()),
+            evidence,
             decisions,
             trace: self.trace,
         }

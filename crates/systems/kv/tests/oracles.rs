@@ -5,8 +5,8 @@
 use whitewater_check::{BoundRules, ClientRules, LeaseRules, PROGRESS_RULES, RaftRules};
 use whitewater_kv::{KV, SPECS};
 use whitewater_sim::{
-    Action, Decision, Losing, NodeId, Options, Pattern, Pin, Script, Span, Step, System, Target, Time,
-    Trigger, Verdict, Violation, Watch,
+    Action, Decision, Losing, NodeId, Options, Outcome, Pattern, Pin, Script, Span, Step, System, Target,
+    Time, Trigger, Verdict, Violation, Watch,
 };
 
 fn n1() -> NodeId {
@@ -122,4 +122,27 @@ fn every_rule_that_only_this_system_has_is_broken_by_a_run_of_its_own() {
         text += &format!("{name}\n  claim    {}\n  message  {}\n", violation.claim, violation.message);
     }
     insta::assert_snapshot!("messages", text);
+}
+
+#[test]
+fn what_clients_saw_is_at_hand_where_a_rule_over_clients_is_broken_and_nowhere_else() {
+    let recorded = |breaking: Breaking, checks: &str| -> Vec<Outcome> {
+        let run = |seed| {
+            let (script, mut options) = breaking(seed);
+            options.set(SPECS, "checks", checks).unwrap();
+            KV.run(&script, &options, true).expect("the script is valid")
+        };
+        (0..20).map(run).filter(|outcome| !outcome.verdict.is_pass()).collect()
+    };
+    let of_clients = recorded(old_answers, "clients");
+    assert!(of_clients.len() > 3, "{}", of_clients.len());
+    for Outcome { verdict, evidence, .. } in of_clients {
+        assert!(evidence.iter().all(|operation| operation.client == NodeId::client(0)), "{evidence:?}");
+        let reads = evidence.iter().filter(|operation| operation.text.starts_with("reads "));
+        let writes = evidence.iter().filter(|operation| operation.text.starts_with("appends "));
+        assert!(reads.count() > 0 && writes.count() > 0, "{verdict}: {evidence:?}");
+    }
+    let of_servers = recorded(damage, "all");
+    assert!(!of_servers.is_empty());
+    assert!(of_servers.iter().all(|outcome| outcome.evidence.is_empty()));
 }

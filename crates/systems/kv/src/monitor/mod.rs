@@ -22,8 +22,8 @@ use whitewater_check::{
 };
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, Ratio, SERVERS_MAX, Script, Seen,
-    Span, Step, Time, Violation, Watch, What,
+    Action, ClientOperation, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, Ratio, SERVERS_MAX,
+    Script, Seen, Span, Step, Time, Violation, Watch, What,
 };
 
 /// Name and claim of the rule that a log on a disk of good faith is whole.
@@ -413,6 +413,10 @@ impl Monitor<KvNode> for KvMonitor {
 
     fn history(&self) -> Option<String> {
         Some(self.clients.to_lines())
+    }
+
+    fn evidence(&self, violation: &Violation) -> Vec<ClientOperation> {
+        self.clients.evidence(violation)
     }
 
     fn figures(&self) -> Figures {

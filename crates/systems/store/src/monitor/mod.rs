@@ -13,8 +13,8 @@ pub use clients::{Clients, follow_clients};
 use settling::Settling;
 use whitewater_check::{ClientRules, LINEARIZABLE, PROGRESS_RULES, RaftRules, Stimulus};
 use whitewater_sim::{
-    Action, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script, Seen, Span,
-    Step, Time, Violation, What,
+    Action, ClientOperation, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script,
+    Seen, Span, Step, Time, Violation, What,
 };
 
 /// Watches a run.
@@ -168,6 +168,10 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
 
     fn history(&self) -> Option<String> {
         Some(self.clients.to_lines())
+    }
+
+    fn evidence(&self, violation: &Violation) -> Vec<ClientOperation> {
+        self.clients.evidence(violation)
     }
 
     fn figures(&self) -> Figures {
