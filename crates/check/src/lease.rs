@@ -1,7 +1,8 @@
 //! Leases: voters stand by a leader they have just heard of, and a leader stands down that its voters do not answer.
 //!
-//! A node takes the leader's word for as long as the shortest election timeout, by its own clock. Both rules count true time,
-//! so they are asked only of runs in which clocks are right; a tick more or less is always granted.
+//! A node takes the leader's word for as long as the shortest election timeout, by its own clock. The rule over voters counts
+//! true time, so it is asked only where clocks are right; a tick more or less is granted. The rule over leaders counts the
+//! ticks that the leader itself was given, so that no clock, and no disk that keeps it waiting, can mislead it.
 
 use crate::change::Standing;
 use crate::membership::Membership;
@@ -42,6 +43,10 @@ pub struct LeaseStep {
     pub tick: Span,
     /// How many of them the shortest election timeout has.
     pub election_ticks: u32,
+    /// Ticks that its core was given in this life.
+    pub ticks: u64,
+    /// Whether its ticks are as long as they should be, and nothing else takes time.
+    pub clocks_are_right: bool,
     /// The message it was given: from whom, of which term, and what it means.
     pub heard: Option<(NodeId, u64, Heard)>,
     /// Its part in elections before.
@@ -60,11 +65,11 @@ pub struct LeaseStep {
 #[derive(Clone, Copy, Debug, Default)]
 struct Contacts {
     term: u64,
-    /// When each server was heard of, by position; the beginning of the leadership if it was not.
-    at: [Time; SERVERS_MAX],
+    /// At which of its ticks each server was heard of, by position; the beginning of the leadership if it was not.
+    at: [u64; SERVERS_MAX],
     membership: Membership,
-    /// Nothing can be wrong before.
-    good_until: Time,
+    /// Nothing can be wrong before this tick.
+    good_until: u64,
 }
 
 /// The rules over leases. They ask for check-quorum: without it nobody promises anything.
@@ -112,7 +117,9 @@ impl LeaseRules {
                 Heard::Leader if step.after.leader == Some(from) && step.after.term == term => {
                     self.heard[step.node.position()] = Some((step.now, term, from));
                 }
-                Heard::Ballot { takes_over: false } if !self.blind[0] => self.vote(step, from)?,
+                Heard::Ballot { takes_over: false } if step.clocks_are_right && !self.blind[0] => {
+                    self.vote(step, from)?;
+                }
                 _ => {}
             }
         }
@@ -144,7 +151,7 @@ impl LeaseRules {
 
     /// A server leads.
     fn lead(&mut self, step: &LeaseStep) -> Result<(), Violation> {
-        let (now, term) = (step.now, step.after.term);
+        let (now, term) = (step.ticks, step.after.term);
         let known = &mut self.leading[step.node.position()];
         if known.term != term || step.before.role != Role::Leader {
             *known = Contacts { term, at: [now; SERVERS_MAX], ..Contacts::default() };
@@ -162,7 +169,7 @@ impl LeaseRules {
         if now < known.good_until {
             return Ok(());
         }
-        let patience = step.tick.times(2 * u64::from(step.election_ticks) + 2);
+        let patience = 2 * u64::from(step.election_ticks) + 2;
         let membership = match step.membership.voters {
             0 => Membership::of_first(self.servers),
             _ => step.membership,
@@ -171,22 +178,22 @@ impl LeaseRules {
         if membership.decides(own) {
             return Ok(());
         }
-        // The moment since which a quorum was heard of: the latest one that the contacts from then on decide at.
-        let reaches = |since: Time| {
+        // The tick since which a quorum was heard of: the latest one that the contacts from then on decide at.
+        let reaches = |since: u64| {
             let recent = (0..SERVERS_MAX).filter(|&peer| known.at[peer] >= since);
             membership.decides(recent.fold(own, |set, peer| set | 1 << peer))
         };
-        let since = known.at.iter().copied().filter(|&at| reaches(at)).max().unwrap_or(Time::ZERO);
+        let since = known.at.iter().copied().filter(|&at| reaches(at)).max().unwrap_or(0);
         known.good_until = since + patience;
         if now <= known.good_until {
             return Ok(());
         }
         let message = format!(
-            "{} leads term {term} with {membership}, and since {since} no quorum has answered it in that term, {} ago: it \
+            "{} leads term {term} with {membership}, and no quorum has answered it in that term for {} of its ticks: it \
              looks every {}",
             step.node,
-            now.since(since),
-            step.tick.times(u64::from(step.election_ticks))
+            now - since,
+            step.election_ticks
         );
         broken(LEADS_BY_CONTACT, step.node, None, message)
     }
@@ -214,6 +221,8 @@ pub(crate) mod tests {
             now: Time::from_millis(millis),
             tick: Span::from_millis(10),
             election_ticks: 10,
+            ticks: millis / 10,
+            clocks_are_right: true,
             heard: None,
             before,
             after,
@@ -274,11 +283,28 @@ pub(crate) mod tests {
     #[test]
     fn a_leader_that_goes_on_without_a_quorum_is_found() {
         let rule = |leads: Result<(), Violation>| leads.err().map(|violation| violation.rule);
-        assert_eq!(rule(leads(4, 321, false)), Some("leads-by-contact"));
+        assert_eq!(rule(leads(4, 330, false)), Some("leads-by-contact"));
         assert_eq!(leads(4, 320, false), Ok(()), "two timeouts and two ticks have not passed");
-        assert_eq!(rule(leads(3, 221, false)), Some("leads-by-contact"), "an answer of another term is none");
-        assert_eq!(rule(leads(5, 221, false)), Some("leads-by-contact"), "nor is one of a later term");
+        assert_eq!(rule(leads(3, 230, false)), Some("leads-by-contact"), "an answer of another term is none");
+        assert_eq!(rule(leads(5, 230, false)), Some("leads-by-contact"), "nor is one of a later term");
         assert_eq!(leads(3, 320, true), Ok(()), "a transfer gives it time");
+    }
+
+    #[test]
+    fn only_voters_are_excused_by_a_clock_that_is_wrong() {
+        let mut rules = LeaseRules::new(3);
+        let off = |step| LeaseStep { clocks_are_right: false, ..step };
+        let follows = follower(4, Some(N1));
+        let heard = Some((N1, 4, Heard::Leader));
+        rules.observe(&off(LeaseStep { heard, ..step(N2, 100, follower(3, None), follows) })).unwrap();
+        let voted = Standing { vote: Some(N3), ..follower(5, None) };
+        let deserts = off(LeaseStep { heard: Some((N3, 5, ASKS)), ..step(N2, 120, follows, voted) });
+        assert_eq!(rules.observe(&deserts), Ok(()));
+        // It is late, but the leader was given few ticks.
+        rules.observe(&off(step(N1, 0, follower(4, None), leader(4)))).unwrap();
+        let given = |ticks| off(LeaseStep { ticks, ..step(N1, 60_000, leader(4), leader(4)) });
+        assert_eq!(rules.observe(&given(22)), Ok(()));
+        assert_eq!(rules.observe(&given(23)).unwrap_err().rule, "leads-by-contact");
     }
 
     #[test]
@@ -304,5 +330,5 @@ pub(crate) mod tests {
 
     /// A run that breaks each rule, for the list of all messages.
     pub(crate) const RUNS: &[(&str, Breaking)] =
-        &[("voters-loyal", || votes(189, ASKS, false)), ("leads-by-contact", || leads(3, 221, false))];
+        &[("voters-loyal", || votes(189, ASKS, false)), ("leads-by-contact", || leads(3, 230, false))];
 }

@@ -7,8 +7,8 @@ use crate::node::KvNode;
 use crate::options::{SPECS, Settings};
 use whitewater_check::{Limits, Standing};
 use whitewater_sim::{
-    Action, Cluster, DiskTiming, Effect, Losing, Monitor, NodeId, Options, Phase, Progress, Script, Seen,
-    Span, Step, Target, Time, Trigger, Verdict, Violation, What, World,
+    Action, Cluster, DiskTiming, Effect, Losing, Monitor, NodeId, Options, Pattern, Phase, Progress, Script,
+    Seen, Span, Step, Target, Time, Trigger, Verdict, Violation, What, World,
 };
 
 /// A monitor that was told something else of the servers than they were, and that may take who sends for who receives.
@@ -126,8 +126,19 @@ fn every_bound_is_looked_at() {
 
 #[test]
 fn leases_are_looked_at() {
-    let lease = |timeout| broken(|deceived| deceived.monitor.leases.timeout = timeout);
-    assert_eq!(lease(|_| (Span::from_nanos(1), 0)), Some("leads-by-contact"));
+    // For a while nobody hears anything: less than a leader is granted, and more than one tick.
+    let silent = |seed| {
+        let (mut script, from) = (script(seed), Trigger::At(Time::from_millis(700)));
+        let until = Some(Trigger::After(Span::from_millis(60)));
+        script.steps.push(Step { until, ..Step::new(from, Action::Drop(Pattern::default())) });
+        script
+    };
+    let lease = |timeout| {
+        (0..8).find_map(|seed| {
+            broken_in(&silent(seed), USUAL, |deceived| deceived.monitor.leases.timeout = timeout)
+        })
+    };
+    assert_eq!(lease(|settings| (settings.tick, settings.election_ticks)), None);
+    assert_eq!(lease(|settings| (settings.tick, 0)), Some("leads-by-contact"));
     assert_eq!(lease(|settings| (settings.tick, 1_000)), Some("voters-loyal"));
-    assert_eq!(lease(|_| (Span::from_nanos(1), 0)), Some("leads-by-contact"));
 }

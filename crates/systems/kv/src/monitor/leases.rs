@@ -13,7 +13,7 @@ pub(super) struct Leases {
     pub(super) rules: LeaseRules,
     /// The ticks of a server, and how many of them its shortest election timeout has.
     pub(super) timeout: fn(&Settings) -> (Span, u32),
-    /// Somebody's clock, or the time it takes to do anything, goes wrong: nothing is said about time.
+    /// Somebody's clock, or the time it takes to do anything, goes wrong: nothing is said about true time.
     is_off: bool,
 }
 
@@ -42,7 +42,7 @@ impl Leases {
         membership: Membership,
     ) -> Result<(), Violation> {
         let settings = view.settings();
-        if self.is_off || !settings.check_quorum {
+        if !settings.check_quorum {
             return Ok(());
         }
         let (tick, election_ticks) = (self.timeout)(settings);
@@ -53,6 +53,8 @@ impl Leases {
             now: seen.time,
             tick,
             election_ticks,
+            ticks: view.ticks(),
+            clocks_are_right: !self.is_off,
             heard,
             before: *before,
             after: *after,

@@ -98,6 +98,8 @@ pub struct Server {
     /// Storage work under way, if the core hands it to threads.
     threads: Threads,
     ticking: Ticking,
+    /// Ticks that the core was given in this life.
+    ticks: u64,
     outgoing: Vec<Outgoing>,
     /// Snapshots that go out in pieces, by peer.
     streams: Vec<Option<Stream>>,
@@ -203,6 +205,7 @@ impl Server {
             writing: Writing::Nothing,
             threads: Threads::default(),
             ticking: Ticking::new(settings.tick, 4 * settings.election_ticks, now, phase),
+            ticks: 0,
             outgoing: vec![Outgoing::new(); identity.servers],
             streams: vec![None; identity.servers],
             arriving: vec![None; identity.servers],
@@ -242,6 +245,7 @@ impl Server {
         }
         let ticks = self.ticking.count(now, self.waits_for_disk());
         if ticks > 0 && !self.only_follows() {
+            self.ticks += u64::from(ticks);
             self.core.tick_by(ticks);
         }
         match input {
@@ -400,6 +404,12 @@ impl Server {
         let limit = self.identity.settings.uncommitted_bytes;
         let leads = self.core.role() == whitewater_raft::Role::Leader;
         leads && limit > 0 && self.core.uncommitted_size_bytes() >= limit
+    }
+
+    /// Ticks that its core was given in this life.
+    #[inline]
+    pub(crate) fn ticks(&self) -> u64 {
+        self.ticks
     }
 
     /// Whether it leads and hands over.
