@@ -423,7 +423,7 @@ fn holds(scenario: &str, variant: &str) {
     // Seen with `-- --show-output`.
     println!("{} @{variant}: {} us", scenario.name, begun.elapsed().as_micros());
     let expected = scenario.variants.iter().find(|v| v.name == variant).expect("the variant runs");
-    if let Err(why) = meets(&expected.expect, &outcome.verdict) {
+    if let Err(why) = meets(&expected.expect, &outcome) {
         panic!("{} @{variant}: {why}", scenario.name);
     }
     let mut settings = insta::Settings::clone_current();

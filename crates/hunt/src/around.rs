@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use whitewater_plan::{Scenario, Variant, around};
-use whitewater_sim::System;
+use whitewater_sim::{Outcome, System};
+
+/// The ending of a run of which nobody can say within the budget whether it is linearizable.
+const UNDECIDED: &str = "undecided";
 
 /// What came of all runs around a variant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,12 +46,12 @@ pub fn run_around(
             }
             let outcome = run(system, &around(&plan, number), false)?;
             own.runs += 1;
-            match meets(&variant.expect, &outcome.verdict) {
+            match meets(&variant.expect, &outcome) {
                 Ok(()) => {
                     own.met += 1;
                     own.untold += u64::from(!missed(&plan, &outcome).is_empty());
                 }
-                Err(_) => own.note(ending(&outcome.verdict), 1, number),
+                Err(_) => own.note(ending(&outcome), 1, number),
             }
         }
         all.lock().expect("nobody panics with the counts in hand").add(own);
@@ -63,12 +66,21 @@ pub fn run_around(
 }
 
 /// How a run ended, without figures.
-fn ending(verdict: &whitewater_sim::Verdict) -> String {
+fn ending(outcome: &Outcome) -> String {
+    let verdict = &outcome.verdict;
+    if verdict.is_pass() && outcome.figures.undecided > 0 {
+        return UNDECIDED.to_owned();
+    }
     let at = verdict.node().map_or(String::new(), |node| format!(" at {node}"));
     format!("{}{at}", verdict.rule())
 }
 
 impl Around {
+    /// Whether every run that did not end as expected is one of which nobody can say how it ended.
+    pub fn is_merely_undecided(&self) -> bool {
+        !self.others.is_empty() && self.others.keys().all(|ending| ending == UNDECIDED)
+    }
+
     fn note(&mut self, ending: String, count: u64, first: u64) {
         let (times, earliest) = self.others.entry(ending).or_insert((0, first));
         *times += count;
@@ -98,5 +110,8 @@ mod tests {
         all.add(more);
         assert_eq!((all.runs, all.met, all.untold), (5, 2, 1));
         assert_eq!(all.others["panic at n1"], (3, 4));
+        assert!(!all.is_merely_undecided());
+        let undecided = Around { others: [(UNDECIDED.to_owned(), (1, 0))].into(), ..Around::default() };
+        assert!(undecided.is_merely_undecided() && !Around::default().is_merely_undecided());
     }
 }

@@ -28,13 +28,18 @@ pub fn scenario_text(
     Ok((trace_text::render(&plan, &outcome, &title), outcome))
 }
 
-/// Whether a verdict is the expected one.
+/// Whether a run ended as expected. One of which nobody can say whether it is linearizable has not passed.
 ///
 /// # Errors
 /// Says in one sentence what was expected and what came.
-pub fn meets(expect: &Expect, verdict: &Verdict) -> Result<(), String> {
+pub fn meets(expect: &Expect, outcome: &Outcome) -> Result<(), String> {
+    let (verdict, undecided) = (&outcome.verdict, outcome.figures.undecided);
     let place = verdict.node();
     match (expect, verdict) {
+        (Expect::Pass, Verdict::Pass) if undecided > 0 => Err(format!(
+            "expected to pass, but it is not known within the budget whether some order explains what clients saw of \
+             {undecided} of its keys"
+        )),
         (Expect::Pass, Verdict::Pass) => Ok(()),
         (Expect::Violates { rule, node }, found) if found.rule() == rule && *node == place => Ok(()),
         (Expect::Pass, found) => Err(format!("expected to pass, but {}: {found}", found.rule())),
@@ -52,11 +57,14 @@ pub fn meets(expect: &Expect, verdict: &Verdict) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traces::{n, stranded};
-    use whitewater_sim::Violation;
+    use crate::traces::{n, outcome, stranded};
+    use whitewater_sim::{Trace, Violation};
 
     #[test]
     fn a_verdict_meets_its_expectation_by_rule_and_by_node() {
+        let meets = |expect: &Expect, verdict: &Verdict| {
+            super::meets(expect, &outcome(Trace::default(), verdict.clone()))
+        };
         let violated = Verdict::Violated(stranded(n(2), n(1)));
         let expect = |rule: &str, node| Expect::Violates { rule: rule.into(), node };
         assert_eq!(meets(&Expect::Pass, &Verdict::Pass), Ok(()));
@@ -76,5 +84,18 @@ mod tests {
         let panic = Verdict::Crashed { node: n(1), message: String::new(), location: String::new() };
         assert_eq!(meets(&expect("panic", Some(n(1))), &panic), Ok(()));
         assert!(meets(&expect("panic", Some(n(2))), &panic).is_err());
+    }
+    #[test]
+    fn a_run_of_which_nobody_knows_whether_it_is_linearizable_has_not_passed() {
+        let undecided = |verdict| {
+            let mut outcome = outcome(Trace::default(), verdict);
+            outcome.figures.undecided = 2;
+            outcome
+        };
+        let why = meets(&Expect::Pass, &undecided(Verdict::Pass)).unwrap_err();
+        assert!(why.contains("not known within the budget") && why.contains("2 of its keys"), "{why}");
+        let rule = "follower-applies".to_owned();
+        let violated = undecided(Verdict::Violated(stranded(n(2), n(1))));
+        assert_eq!(meets(&Expect::Violates { rule, node: Some(n(2)) }, &violated), Ok(()));
     }
 }

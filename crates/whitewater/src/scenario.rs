@@ -55,7 +55,7 @@ pub fn scenario_in(system: &'static dyn System, path: &str) {
 
 /// What to say of a variant that did something else than its file expects.
 fn unexpected(path: &str, variant: &Variant, text: &str, outcome: &Outcome) -> Option<String> {
-    let why = meets(&variant.expect, &outcome.verdict).err()?;
+    let why = meets(&variant.expect, outcome).err()?;
     let name = &variant.name;
     Some(format!(
         "{path} @{name}: {why}\n\n{text}\n  Mend the protocol; if it is right, give @{name} another `expect` in {path}.\n"

@@ -109,7 +109,12 @@ fn look_around(
         Expect::Pass => around.met == around.runs,
         Expect::Violates { .. } => around.met > 0,
     };
-    Ok(if holds { Exit::Clean } else { Exit::Found })
+    let is_unknown = variant.expect == Expect::Pass && around.is_merely_undecided();
+    Ok(match (holds, is_unknown) {
+        (true, _) => Exit::Clean,
+        (false, true) => Exit::Unknown,
+        (false, false) => Exit::Found,
+    })
 }
 
 fn around_line(scenario: &Scenario, variant: &Variant, around: &Around) -> String {
@@ -142,7 +147,7 @@ fn judge(
 ) -> anyhow::Result<Exit> {
     let plan = scenario.plan(variant);
     let outcome = run_variant(scenario, variant, systems)?;
-    let judged = meets(&variant.expect, &outcome.verdict);
+    let judged = meets(&variant.expect, &outcome);
     screen.print(&line(scenario, variant, &outcome, &judged));
     let missed = missed(&plan, &outcome);
     if !missed.is_empty() {
@@ -163,6 +168,9 @@ fn judge(
     Ok(match (judged, &outcome.verdict) {
         (_, Verdict::Nondeterministic) => Exit::Nondeterministic,
         (Ok(()), _) => Exit::Clean,
+        (Err(_), Verdict::Pass) if outcome.figures.undecided > 0 && variant.expect == Expect::Pass => {
+            Exit::Unknown
+        }
         (Err(_), _) => Exit::Found,
     })
 }
