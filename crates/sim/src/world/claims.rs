@@ -99,10 +99,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             if self.verdict.is_some() {
                 return;
             }
-            let (when, action) = (&self.script.steps[step].when, self.script.steps[step].action.clone());
-            match action {
-                Action::Expect(condition, None) if *when == Trigger::End => {
-                    self.expect(step, condition, None, EventId::NONE);
+            let of = &self.script.steps[step];
+            match &of.action {
+                Action::Expect(condition, None) if of.when == Trigger::End => {
+                    self.expect(step, condition.clone(), None, EventId::NONE);
                 }
                 Action::Expect(..) if self.director.steps[step].open => self.claim_missed(step),
                 _ => {}

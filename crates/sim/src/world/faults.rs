@@ -72,8 +72,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         if self.director.over || self.director.steps[step].began {
             return;
         }
-        let action = self.script.steps[step].action.clone();
-        if let Action::Operate { target, every, .. } = action {
+        if let Action::Operate { target, every, .. } = self.script.steps[step].action {
             self.operate(step, target, cause);
             if let Some(every) = every {
                 let state = &mut self.director.steps[step];
@@ -83,6 +82,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             }
             return;
         }
+        let action = self.script.steps[step].action.clone();
         if let Action::Expect(condition, within) = action {
             self.expect(step, condition, within, cause);
             return;

@@ -123,8 +123,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         if !self.director.steps[step].cuts.is_empty() {
             return self.uncut(step);
         }
-        let action = self.script.steps[step].action.clone();
-        if let Some(cuts) = self.cuts_of(&action) {
+        if let Some(cuts) = self.cuts_of(&self.script.steps[step].action) {
             self.cut(step, cuts);
         }
     }

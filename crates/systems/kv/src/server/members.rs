@@ -212,11 +212,14 @@ impl Server {
     /// The membership this server acts by, and every one it may come to act by: those that changes in its log lead to, and
     /// those behind joint ones that are left without being asked.
     pub(crate) fn memberships_to_come(&self) -> Vec<Membership> {
+        let mut memberships = vec![membership(&self.members)];
+        let entries = self.spine.changes().iter().filter(|&&index| index > self.applied);
+        if entries.clone().next().is_none() && !self.members.auto_leave {
+            return memberships;
+        }
         let mut tracker = Tracker::new(1, 0);
         let restored = Changer { tracker: &tracker, last_index: 1 }.restore(&self.members);
         tracker.replace(restored.expect("a membership that is in place is sound"));
-        let mut memberships = vec![membership(&self.members)];
-        let entries = self.spine.changes().iter().filter(|&&index| index > self.applied);
         for entry in entries.filter_map(|&index| self.core.entry_at(index)) {
             if let Some(change) = decode_entry(entry.kind, &entry.data) {
                 advance(&mut tracker, &change, &mut memberships);

@@ -18,6 +18,8 @@ pub(super) struct Threads {
     applies: VecDeque<Message>,
     /// The first of it is being applied.
     is_applying: bool,
+    /// Memory for messages, empty.
+    spare: Vec<Message>,
 }
 
 /// Committed entries that wait to be applied before it is worth telling.
@@ -32,20 +34,20 @@ impl Server {
         }
         // A candidate whose requests overtake its term on the way to the disk could win that term twice.
         let begins_a_term = ready.must_sync && ready.hard_state.is_some();
-        let mut after = Vec::new();
         let mut stores = false;
-        for mut message in std::mem::take(&mut ready.messages) {
+        let mut messages = std::mem::replace(&mut ready.messages, std::mem::take(&mut self.threads.spare));
+        for mut message in messages.drain(..) {
             match message.to {
                 APPEND_THREAD => {
                     stores = true;
-                    after.extend(message.take_responses());
+                    ready.messages.append(&mut message.take_responses());
                 }
                 APPLY_THREAD => self.threads.applies.push_back(message),
-                _ if begins_a_term && message.kind == MessageKind::Vote => after.push(message),
+                _ if begins_a_term && message.kind == MessageKind::Vote => ready.messages.push(message),
                 _ => self.send(message, fx),
             }
         }
-        ready.messages = after;
+        self.threads.spare = messages;
         if stores {
             self.threads.appends.push_back(ready);
             if self.threads.appends.len() > 1 {
@@ -79,7 +81,7 @@ impl Server {
 
     /// The append thread is done with a work.
     pub(super) fn appended(&mut self, mut ready: Box<Ready>, fx: &mut Hands<'_>) {
-        for message in std::mem::take(&mut ready.messages) {
+        for message in ready.messages.drain(..) {
             self.respond_to_core(message, fx);
         }
         self.ready = Some(ready);
