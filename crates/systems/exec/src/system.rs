@@ -5,8 +5,8 @@ use crate::manners::{Manners, ask};
 use crate::node::ExecNode;
 use whitewater_check::{ClientRules, LINEARIZABLE};
 use whitewater_sim::{
-    Cluster, Draw, Figures, Monitor, NodeId, OptionSpec, Options, Outcome, Progress, Role, Script, Seen,
-    System, Target, Time, Timing, Violation, World,
+    ClientOperation, Cluster, Draw, Figures, Monitor, NodeId, OptionSpec, Options, Outcome, Progress, Role,
+    Script, Seen, System, Target, Time, Timing, Violation, World,
 };
 use whitewater_store::{Clients, follow_clients};
 
@@ -148,6 +148,10 @@ impl Monitor<ExecNode> for Watch {
 
     fn history(&self) -> Option<String> {
         Some(self.clients.to_lines())
+    }
+
+    fn evidence(&self, violation: &Violation) -> Vec<ClientOperation> {
+        self.clients.evidence(violation)
     }
 
     fn figures(&self) -> Figures {
