@@ -89,6 +89,11 @@ impl Part {
         (!self.values.grows).then_some(states)
     }
 
+    /// Whether its values grow, so that the beginning of a value is a state as well.
+    pub(crate) fn grows(&self) -> bool {
+        self.values.grows
+    }
+
     /// The state after a step, if it can be taken there.
     #[inline]
     pub(crate) fn apply(&mut self, state: u32, step: Step, symbols: &Symbols) -> Option<u32> {

@@ -36,8 +36,8 @@ pub struct CounterExample {
 const TRIALS_MAX: u32 = 4_000;
 /// How much the search in one of them may do, in the searches of a reduction: opened writes make searches long.
 const TRIAL: Budget = Budget { configurations: 20_000, steps: 200_000 };
-/// How much all of them may do: less than a second.
-const STEPS_MAX: u64 = 10_000_000;
+/// How much all of them may do: about a second.
+const STEPS_MAX: u64 = 2_000_000;
 
 /// Reduces operations on one object that no order explains. `stuck` is the moment at which a search got no further.
 pub(crate) fn reduce(operations: &[Operation], history: &History, stuck: Option<u64>) -> CounterExample {

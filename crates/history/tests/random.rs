@@ -322,6 +322,39 @@ fn certificate_search_and_another_tester_agree_on_100_000_histories() {
 }
 
 #[test]
+fn many_equal_operations_at_once_are_decided_as_another_tester_decides_them() {
+    let mut draws = Draws(23);
+    let mut verdicts = [0u32; 2];
+    for number in 0..3_000 {
+        let kind = [Kind::CasRegister, Kind::Register { unique: false }][number % 2];
+        let (processes, count) = (5 + draws.below(2), 7 + draws.below(3));
+        let (history, _) = random(kind, processes, count, &mut draws);
+        verdicts[usize::from(agreed(&history, kind))] += 1;
+    }
+    assert!(verdicts[0] > 100 && verdicts[1] > 1_000, "{verdicts:?}");
+}
+
+/// What one key of a store may see: thousands of operations, thirty at once, hundreds of them without an end.
+#[test]
+fn long_histories_with_many_operations_at_once_are_decided_within_few_steps() {
+    let mut draws = Draws(29);
+    let budget = Budget { configurations: 200_000, steps: 20_000_000 };
+    for number in 0..12 {
+        let kind = [Kind::CasRegister, Kind::Register { unique: false }][number % 2];
+        let (history, order) = random(kind, 30, 3_000, &mut draws);
+        let open = history.operations.iter().filter(|op| op.returned == NEVER).count();
+        assert!(open > 200, "{open}");
+        let found = explain(&history, budget).unwrap_or_else(|_| panic!("history {number} is undecided"));
+        if certify(&history, &order).is_ok() {
+            assert!(found.is_some(), "the order in which things took place explains history {number}");
+        }
+        if let Some(order) = found {
+            assert_eq!(certify(&history, &order), Ok(()), "history {number}");
+        }
+    }
+}
+
+#[test]
 fn a_certificate_in_which_two_operations_are_swapped_is_refused_where_time_or_answers_tell() {
     let mut draws = Draws(11);
     let (mut refused, mut tried) = (0, 0);

@@ -16,7 +16,7 @@ pub const LINEARIZABLE: (&str, &str) = (
 );
 
 /// How much a search over one key may do: a tenth of a second at most.
-const BUDGET: Budget = Budget { configurations: 100_000, steps: 1_000_000 };
+const BUDGET: Budget = Budget { configurations: 100_000, steps: 4_000_000 };
 
 /// An operation as its client saw it.
 #[derive(Clone, Debug)]

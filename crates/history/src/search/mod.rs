@@ -12,13 +12,18 @@
 //!   something looks at that state before it is replaced; of equal ones the earliest that is left stands for all.
 //! * At first operations with an unknown end may take place any number of times. If nothing is found then, there is no
 //!   order; if an order is found, those kinds that it uses too often are counted from then on, and it is tried again.
+//! * Of several equal operations the one that returns first takes place first, and one whose end is unknown only if none of
+//!   the others can: whatever order has them otherwise explains as much with the two exchanged.
+//! * A value is not given up while somebody has yet to find it and nobody can bring it back in time.
 //! * A configuration that was tried with fewer of the unknown operations used covers the same one with more used.
 
+mod needs;
 mod pending;
 mod seen;
 
 use crate::operation::Symbols;
 use crate::part::{DEAD, Part, Step};
+use needs::Needs;
 use pending::Pending;
 use seen::{Hash, Seen};
 use std::collections::BTreeSet;
@@ -28,7 +33,7 @@ use std::collections::BTreeSet;
 pub struct Budget {
     /// Most configurations to remember, about 40 bytes each.
     pub configurations: u64,
-    /// Most steps to try.
+    /// Most steps to try, and operations to look at for the next one.
     pub steps: u64,
 }
 
@@ -82,6 +87,7 @@ struct Search<'a> {
     parts: &'a mut [Part],
     symbols: &'a Symbols,
     pending: Pending,
+    needs: Needs,
     states: Vec<u32>,
     /// Whether the last that took place in a part is an open operation that nothing has looked at since.
     after_open: Vec<bool>,
@@ -121,6 +127,7 @@ pub(crate) fn search(parts: &mut [Part], symbols: &Symbols, budget: &mut Budget)
 impl<'a> Search<'a> {
     fn new(parts: &'a mut [Part], symbols: &'a Symbols, counted: &BTreeSet<usize>) -> Search<'a> {
         let pending = Pending::new(parts, counted);
+        let needs = Needs::new(parts, &pending);
         Search {
             states: parts.iter().map(|part| part.initial).collect(),
             after_open: vec![false; parts.len()],
@@ -135,6 +142,7 @@ impl<'a> Search<'a> {
             parts,
             symbols,
             pending,
+            needs,
         }
     }
 
@@ -224,6 +232,9 @@ impl<'a> Search<'a> {
             let looks_first = after_open && matches!(step, Step::Set(_));
             let next = self.parts[part].apply(state, step, self.symbols);
             let Some(next) = next.filter(|&next| next != state && !looks_first) else { continue };
+            if !self.needs.may_leave(part, state, open, limit, &self.pending) {
+                continue;
+            }
             if next != DEAD || self.parts[part].has_differs {
                 self.candidates.push(open);
             }
@@ -231,11 +242,15 @@ impl<'a> Search<'a> {
         let mut at = self.pending.first(part);
         while let Some(task) = at.filter(|&task| self.pending.invoked(task) < limit) {
             at = self.pending.after(task);
+            self.steps += 1;
             let step = self.pending.step(task);
             let in_vain =
                 self.pending.is_dead(task) && task != due || after_open && matches!(step, Step::Set(_));
-            if !in_vain && self.parts[part].apply(state, step, self.symbols).is_some() {
-                self.candidates.push(task);
+            let Some(next) = self.parts[part].apply(state, step, self.symbols).filter(|_| !in_vain) else {
+                continue;
+            };
+            if next == state || self.needs.may_leave(part, state, task, limit, &self.pending) {
+                self.add_candidate(start, task);
             }
         }
         // The last one is tried first: the due one, else what it waits for, else what has to return first.
@@ -245,6 +260,18 @@ impl<'a> Search<'a> {
                 wanted != u32::MAX && parts[part].apply(state, pending.step(task), symbols) == Some(wanted);
             (task == due, leads, std::cmp::Reverse(pending.returned(task)))
         });
+    }
+
+    /// Adds what may take place next to the choice that begins at `start`. Of equal tasks only one stays: the one that returns
+    /// first, or if none returns any.
+    fn add_candidate(&mut self, start: usize, task: TaskId) {
+        let (step, pending) = (self.pending.step(task), &self.pending);
+        let equal = self.candidates[start..].iter_mut().find(|other| pending.step(**other) == step);
+        match equal {
+            None => self.candidates.push(task),
+            Some(other) if pending.returned(task) < pending.returned(*other) => *other = task,
+            Some(_) => {}
+        }
     }
 
     /// Takes back what was done since the last choice and does the next thing there; false if no choice is left.

@@ -116,6 +116,23 @@ impl Pending {
         overused
     }
 
+    /// How many tasks there are.
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// The group of an open task.
+    pub(super) fn group(&self, task: TaskId) -> usize {
+        self.group_of[task as usize] as usize
+    }
+
+    /// Whether a group of open tasks has one left that began before `limit`.
+    #[inline]
+    pub(super) fn is_left_before(&self, group: usize, limit: u64) -> bool {
+        let group = &self.groups[group];
+        group.members.get(group.used).is_some_and(|&task| self.invoked(task) < limit)
+    }
+
     /// Open tasks that are counted.
     pub(super) fn open_count(&self) -> usize {
         self.open_count
