@@ -93,6 +93,8 @@ pub(crate) struct LogChange<'a> {
     pub(crate) membership: Membership,
     /// Memberships that are new in this event, each with the index from which it holds.
     pub(crate) memberships: &'a [(u64, Membership)],
+    /// From which index the one of them holds that came with a snapshot, if there is one.
+    pub(crate) from_snapshot: Option<u64>,
     /// See [`LogView::changes`].
     pub(crate) changes: &'a [u64],
     /// The last refusal, if one is new.

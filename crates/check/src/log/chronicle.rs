@@ -11,13 +11,16 @@ pub(crate) struct Chronicle {
     changes: Vec<(u64, Membership)>,
     /// Index up to which somebody has applied entries.
     known_to: u64,
+    /// Entries in front of a snapshot that nobody was seen to apply, first and last: it was made in the step in which the
+    /// disk of its maker died.
+    unseen: Vec<(u64, u64)>,
 }
 
 impl Chronicle {
     /// The membership behind the entry at `index`, if it is known.
     #[inline]
     pub(crate) fn at(&self, index: u64) -> Option<Membership> {
-        if index > self.known_to {
+        if index > self.known_to || self.unseen.iter().any(|&(first, last)| (first..=last).contains(&index)) {
             return None;
         }
         self.changes.iter().rev().find(|&&(from, _)| from <= index).map(|&(_, membership)| membership)
@@ -28,10 +31,20 @@ impl Chronicle {
         self.changes.last().copied()
     }
 
+    /// Whether a membership holds from an entry on in front of which there are others that nobody was seen to apply.
+    /// `from_snapshot` is the entry from which a membership holds that came with a snapshot.
+    #[inline]
+    pub(crate) fn skips_to(&self, index: u64, from_snapshot: Option<u64>) -> bool {
+        from_snapshot == Some(index) && index > self.known_to + 1
+    }
+
     /// Takes over what a server that has applied entries up to `applied` knows of memberships.
     #[inline]
-    pub(crate) fn extend(&mut self, news: &[(u64, Membership)], applied: u64) {
+    pub(crate) fn extend(&mut self, news: &[(u64, Membership)], from_snapshot: Option<u64>, applied: u64) {
         for &(index, membership) in news {
+            if self.skips_to(index, from_snapshot) {
+                self.unseen.push((self.known_to + 1, index - 1));
+            }
             if self.changes.is_empty() || index > self.known_to {
                 self.changes.push((index, membership));
             }
@@ -141,13 +154,15 @@ mod tests {
         let membership = |voters| Membership { voters, ..Membership::default() };
         let mut chronicle = Chronicle::default();
         assert_eq!(chronicle.at(0), None);
-        chronicle.extend(&[(0, membership(1))], 0);
-        chronicle.extend(&[(4, membership(2))], 6);
-        chronicle.extend(&[(0, membership(9)), (5, membership(9))], 6);
+        chronicle.extend(&[(0, membership(1))], Some(0), 0);
+        chronicle.extend(&[(4, membership(2))], None, 6);
+        chronicle.extend(&[(0, membership(9)), (5, membership(9))], None, 6);
         assert_eq!(chronicle.at(3), Some(membership(1)));
         assert_eq!(chronicle.at(6), Some(membership(2)));
         assert_eq!(chronicle.at(7), None);
         assert_eq!(chronicle.last(), Some((4, membership(2))), "what is known already is not written again");
+        chronicle.extend(&[(9, membership(3))], Some(9), 9);
+        assert_eq!([6, 7, 8, 9].map(|index| chronicle.at(index).is_some()), [true, false, false, true]);
     }
 
     #[test]

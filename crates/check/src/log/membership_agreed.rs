@@ -73,4 +73,35 @@ pub(super) mod tests {
             None
         );
     }
+
+    /// n1 applies five entries, two of which change the membership, in the step in which its disk dies: its snapshot is all
+    /// that is seen of it. n2 applies five entries as well, of which these change the membership.
+    fn behind_a_snapshot_that_skips(run: &mut Run, changes: &[(u64, u16)]) -> Going {
+        let of = |voters| Membership { voters, ..Membership::default() };
+        for node in [N1, N2] {
+            run.boot(node, |n| n.memberships.push((0, of(0b111))))?;
+            run.step(node, |n| {
+                n.enter(1, Role::Follower);
+                n.append(&[1; 5]);
+                (n.commit, n.applied) = (1, 1);
+            })?;
+        }
+        run.rules.died(N1, [])?;
+        run.crash(N1);
+        run.boot(N1, |n| (n.commit, n.applied, n.memberships) = (5, 5, vec![(5, of(0b11111))]))?;
+        run.step(N2, |n| {
+            (n.commit, n.applied) = (5, 5);
+            n.memberships.extend(changes.iter().map(|&(index, voters)| (index, of(voters))));
+        })
+    }
+
+    #[test]
+    fn what_a_snapshot_skips_and_nobody_saw_is_as_whoever_applies_it_has_it() {
+        let lawful: &[&[(u64, u16)]] = &[&[(2, 0b1111), (3, 0b11111)], &[(4, 0b1111), (5, 0b11111)]];
+        for changes in lawful {
+            assert_eq!(broken(|run| behind_a_snapshot_that_skips(run, changes)), None, "{changes:?}");
+        }
+        let stops_short = broken(|run| behind_a_snapshot_that_skips(run, &[(3, 0b1111)]));
+        assert_eq!(stops_short, Some(MembershipAgreed::NAME), "after as much as the snapshot has it is told");
+    }
 }

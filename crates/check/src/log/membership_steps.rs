@@ -24,7 +24,11 @@ impl LogRule for MembershipSteps {
         let mut last = books.chronicle.last();
         for &(index, next) in change.memberships {
             let wrong = next.flaw().or_else(|| match last {
-                Some((before, last)) if index > before => last.misstep(&next),
+                Some((before, last))
+                    if index > before && !books.chronicle.skips_to(index, change.from_snapshot) =>
+                {
+                    last.misstep(&next)
+                }
                 _ => None,
             });
             if let Some(wrong) = wrong {

@@ -391,6 +391,12 @@ impl RaftRules {
         let kept = shadow.follow(view, after);
         let memberships = view.memberships().get(shadow.memberships_seen..).unwrap_or_default();
         shadow.memberships_seen += memberships.len();
+        // A snapshot that took the place of the log is what the log begins behind.
+        let from_snapshot = match memberships.first() {
+            Some(&(index, _)) if booted => Some(index),
+            Some(_) => Some(after.first_index - 1),
+            None => None,
+        };
         let shadow = &self.books.nodes[node.position()];
         let before = &shadow.standing;
         let committed_known = self.books.gold.last_index();
@@ -413,7 +419,7 @@ impl RaftRules {
         #[rustfmt::skip]
         let change = LogChange {
             node, bits, was, is, grants, before, after, kept, matched, committed_known, membership, memberships,
-            changes, refusal, is_whole, repeating, awaiting, unasked,
+            from_snapshot, changes, refusal, is_whole, repeating, awaiting, unasked,
         };
         self.log.wake(self.blind, &change, &self.books, &mut self.broken);
         // Only now, so that nobody needs a copy of what was before.
@@ -422,7 +428,7 @@ impl RaftRules {
         if let Some(&(_, membership)) = memberships.last() {
             shadow.membership = membership;
         }
-        self.books.chronicle.extend(memberships, after.applied);
+        self.books.chronicle.extend(memberships, from_snapshot, after.applied);
         let shadow = &mut self.books.nodes[node.position()];
         if committed {
             shadow.forget_committed();
