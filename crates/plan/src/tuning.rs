@@ -25,7 +25,7 @@ pub struct Tuning {
 }
 
 /// Fault families and features that are on or off as a whole, by the names that a file may give a share.
-pub(crate) const FAMILIES: [&str; 59] = [
+pub(crate) const FAMILIES: &[&str] = &[
     "loss",
     "duplicate",
     "reorder",
@@ -126,7 +126,7 @@ struct TuningFile {
 impl Tuning {
     /// Every family that a file may give a share.
     pub fn families() -> impl Iterator<Item = &'static str> {
-        FAMILIES.into_iter().chain(UNSEEN_FAMILIES)
+        FAMILIES.iter().copied().chain(UNSEEN_FAMILIES)
     }
 
     /// Reads a profile of one's own: its base, and what differs from it.
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn no_name_is_listed_twice() {
-        let mut names = [&FAMILIES[..], &UNSEEN_FAMILIES[..]].concat();
+        let mut names = [FAMILIES, &UNSEEN_FAMILIES].concat();
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
     }

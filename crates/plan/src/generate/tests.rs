@@ -264,7 +264,7 @@ fn each_fault_family_is_on_in_about_half_of_the_runs() {
 
 #[test]
 fn a_family_that_is_always_on_is_in_every_plan_and_one_that_is_off_in_none() {
-    let all = [&crate::tuning::FAMILIES[..], &crate::tuning::UNSEEN_FAMILIES[..]].concat();
+    let all = [crate::tuning::FAMILIES, &crate::tuning::UNSEEN_FAMILIES].concat();
     let off: Vec<(&str, &str)> = all.iter().map(|&name| (name, "0/1")).collect();
     // Part of another family, of the disks that no plan is honest without, or of whoever they strike.
     let parts =
