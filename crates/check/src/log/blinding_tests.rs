@@ -26,13 +26,12 @@ fn a_term_that_goes_back(run: &mut Run) -> Going {
 }
 
 fn two_votes_in_a_term(run: &mut Run) -> Going {
-    for candidate in [N2, N3] {
-        run.say(N1, Spoken::Grant { to: candidate, term: 1 }, |n| {
-            n.enter(1, Role::Follower);
-            n.choose(candidate);
-        })?;
-    }
-    Ok(())
+    run.say(N1, Spoken::Grant { to: N2, term: 1 }, |n| {
+        n.enter(1, Role::Follower);
+        n.choose(N2);
+    })?;
+    // Late, from a term later: what it chose in the term of the votes is not seen any more.
+    run.say(N1, Spoken::Grant { to: N3, term: 1 }, |n| n.enter(2, Role::Follower))
 }
 
 type Violating = fn(&mut Run) -> Going;

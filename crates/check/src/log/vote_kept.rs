@@ -1,4 +1,4 @@
-//! Vote kept: a restart finds the vote that was sent.
+//! Vote kept: a vote that was sent stands as long as its term, also over a restart.
 
 use super::books::Books;
 use super::change::LogChange;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
 
-/// A node that starts in a term in which it sent a vote still has that vote.
+/// A node that is in a term in which it sent a vote still has that vote: while it runs, and when it starts.
 ///
 /// Some write down whom they follow in the place of whom they chose: when a term has its leader, a choice in it decides
 /// nothing any more.
@@ -23,9 +23,9 @@ pub(crate) struct VoteKept {
 
 impl LogRule for VoteKept {
     const NAME: &'static str = "vote-kept";
-    const CLAIM: &'static str = "A node that starts in a term in which it sent a vote still has that vote.";
+    const CLAIM: &'static str = "A node that is in a term in which it sent a vote still has that vote.";
     const SOURCE: &'static str = "Specula's VoteSafetyAcrossCrash";
-    const WAKES_ON: Bits = Bits(Bits::GRANT.0 | Bits::BOOT.0 | Bits::ROLE.0);
+    const WAKES_ON: Bits = Bits(Bits::GRANT.0 | Bits::BOOT.0 | Bits::ROLE.0 | Bits::VOTE.0);
 
     #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
@@ -35,13 +35,19 @@ impl LogRule for VoteKept {
         }
         if let Some(Grant { term, candidate }) = self.sent[node.position()] {
             let follows = is.vote.is_some() && is.vote == self.leaders.get(&term).copied();
-            let lost = is.term < term || is.term == term && is.vote != Some(candidate) && !follows;
-            if change.bits.meets(Bits::BOOT) && lost && !books.node(node).forgiven {
-                let message = format!(
-                    "{node} sent a vote for {candidate} in term {term} and starts in term {} with {}",
-                    is.term,
-                    VoteFor(is.vote)
-                );
+            let booted = change.bits.meets(Bits::BOOT);
+            let changed = is.term == term && is.vote != Some(candidate) && !follows;
+            // Only a start shows a term that went back: a process that died and is not up again shows nothing of what it had.
+            let lost = booted && (changed || is.term < term) || change.bits.meets(Bits::VOTE) && changed;
+            if lost && !books.node(node).forgiven {
+                let now = VoteFor(is.vote);
+                let message = match booted {
+                    true => format!(
+                        "{node} sent a vote for {candidate} in term {term} and starts in term {} with {now}",
+                        is.term
+                    ),
+                    false => format!("{node} has {now} in term {term}, in which it sent one for {candidate}"),
+                };
                 return Self::broken(node, Some(candidate), message);
             }
         }
@@ -137,6 +143,25 @@ pub(super) mod tests {
             }),
             None
         );
+    }
+
+    #[test]
+    fn a_vote_that_goes_while_its_term_lasts_is_found_at_once() {
+        let changed = |sent: bool, term: u64, vote: Option<_>| {
+            broken(move |run| {
+                run.say(N1, Spoken::Grant { to: if sent { N2 } else { N1 }, term: 2 }, |n| {
+                    n.enter(2, Role::Follower);
+                    n.choose(if sent { N2 } else { N1 });
+                })?;
+                run.step(N1, |n| {
+                    n.enter(term, Role::Follower);
+                    n.vote = vote;
+                })
+            })
+        };
+        assert_eq!(changed(true, 2, None), Some(VoteKept::NAME));
+        assert_eq!(changed(true, 2, Some(N3)), Some(VoteKept::NAME));
+        assert_eq!(changed(true, 3, None), None);
     }
 
     #[test]
