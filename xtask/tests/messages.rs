@@ -4,6 +4,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use support::root;
+use whitewater_hunt::BY_ITSELF;
 use whitewater_kv::KV;
 use whitewater_relay::RELAY;
 use whitewater_sim::System;
@@ -47,4 +48,13 @@ fn every_rule_of_every_system_has_a_message_that_an_engineer_has_read() {
         }
     }
     insta::assert_snapshot!("messages", text);
+}
+
+#[test]
+fn every_rule_that_stands_for_others_is_one_of_a_system() {
+    let systems: [&dyn System; 2] = [&KV, &RELAY];
+    for name in BY_ITSELF {
+        let is_rule = |system: &&dyn System| system.rules().iter().any(|(rule, _)| *rule == name);
+        assert!(systems.iter().any(is_rule), "no system has a rule `{name}`");
+    }
 }

@@ -42,16 +42,25 @@ impl Fingerprint {
     /// # Errors
     /// The plan cannot be run; the text says why.
     pub fn fine(system: &dyn System, shrunk: &Shrunk) -> Result<Fingerprint, String> {
+        Ok(Fingerprint::of_skeleton(&Fingerprint::skeleton(system, shrunk)?))
+    }
+
+    /// What [`Fingerprint::fine`] takes for the same, in lines to read: what two failures that should have one fingerprint
+    /// differ in.
+    ///
+    /// # Errors
+    /// The plan cannot be run; the text says why.
+    pub fn skeleton(system: &dyn System, shrunk: &Shrunk) -> Result<Vec<String>, String> {
         let (plan, signature) = match nearer(shrunk) {
             Some(slip) => (&slip.plan, &slip.signature),
             None => (&shrunk.plan, &shrunk.signature),
         };
-        Ok(Fingerprint::of_run(plan, signature, &run(system, plan, true)?))
+        Ok(skeleton(plan, signature, &run(system, plan, true)?))
     }
 
-    /// The fingerprint of a recorded run.
-    fn of_run(plan: &Plan, signature: &Signature, outcome: &Outcome) -> Fingerprint {
-        Fingerprint::of_text(&skeleton(plan, signature, outcome).join("\n"))
+    /// The fingerprint of a skeleton.
+    pub fn of_skeleton(bones: &[String]) -> Fingerprint {
+        Fingerprint::of_text(&bones.join("\n"))
     }
 }
 
@@ -162,7 +171,7 @@ mod tests {
         assert!(violation > taken);
         let ends = outcome(sketch.trace(), Verdict::Violated(stranded(n(1), n(2))));
         let signature = Signature { rule: "elected-by-quorum".into(), site: "a leader".into() };
-        Fingerprint::of_run(&plan(), &signature, &ends)
+        Fingerprint::of_skeleton(&skeleton(&plan(), &signature, &ends))
     }
 
     #[test]

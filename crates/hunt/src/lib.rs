@@ -55,6 +55,7 @@ pub use coverage::{Coverage, Values, upper_bound};
 pub use differ::{Compared, differ};
 pub use failure::{Failure, FailureKind, FailureRecord, OWN_BUG};
 pub use fingerprint::Fingerprint;
+pub use nearest::BY_ITSELF;
 pub use neighbour::neighbour;
 pub use reading::Reading;
 pub use record::{FailureLine, ProgressLine, Record, RunLine, ShrunkLine, SpreadLine, SummaryLine};

@@ -28,6 +28,8 @@ struct Sorted {
     /// The rule that was broken and where.
     signature: String,
     fingerprint: String,
+    /// What the fingerprint is made of: what two failures of one bug differ in if they have two.
+    skeleton: Vec<String>,
     /// Messages delivered in what is left of it.
     deliveries: u64,
 }
@@ -89,14 +91,15 @@ fn sort(bug: &Bug, seed: u64, plan: &Plan, typed: &Typed, systems: Systems) -> a
     let jobs = typed.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shrinking = Shrinking { system, budget: ShrinkBudget::Tries(TRIES_MAX), jobs, watch: &|_| {} };
     let small = shrink(&shrinking, plan).map_err(anyhow::Error::msg)?;
-    let fingerprint = Fingerprint::fine(system, &small).map_err(anyhow::Error::msg)?;
+    let skeleton = Fingerprint::skeleton(system, &small).map_err(anyhow::Error::msg)?;
     Ok(Sorted {
         v: 1,
         r#type: "fingerprint".to_owned(),
         id: bug.id.clone(),
         seed: seed_text(seed),
         signature: small.signature.to_string(),
-        fingerprint: fingerprint.to_string(),
+        fingerprint: Fingerprint::of_skeleton(&skeleton).to_string(),
+        skeleton,
         deliveries: small.after.deliveries,
     })
 }
@@ -170,6 +173,7 @@ mod tests {
             seed: text("0x000000000000002a"),
             signature: text("vote-once"),
             fingerprint: text(fingerprint),
+            skeleton: vec![text("vote-once")],
             deliveries: 7,
         }
     }
