@@ -117,6 +117,10 @@ fn what_cannot_be_kept_or_shrunk_is_refused_and_nothing_is_overwritten() {
     for verb in ["keep", "shrink", "replay", "seeds verify", "trace why"] {
         ended(command(verb).arg(&damaged)).refused(2, &["damaged.json"]);
     }
+    let gone = folder.join("gone.json");
+    fs::write(&gone, text.replace("\"drop\"", "\"mailbox\"")).unwrap();
+    ended(command("keep").arg(&gone)).refused(2, &["gone.json", "owes `fails` and does not", "mend:"]);
+    assert!(!support::root().join("seeds/gone.json").exists());
     assert_eq!(ended(command("replay --bisect").arg(&damaged)).code, 125, "this commit cannot tell");
     assert_eq!(ended(command("replay --bisect").arg(file)).code, 1);
 }

@@ -3,12 +3,13 @@
 use crate::program::{called, program};
 use crate::telling::system;
 use crate::verb::scenario::{kebab, schema_in};
+use crate::verb::seeds::is_as_owed;
 use crate::{Exit, Screen, Systems, files, meant};
 use anyhow::{Context, bail};
 use std::collections::BTreeSet;
 use std::path::Path;
 use whitewater_hunt::report::{About, Report};
-use whitewater_hunt::{Failure, meets, missed, run as run_plan, scenario_text};
+use whitewater_hunt::{Failure, again, meets, missed, run as run_plan, scenario_text};
 use whitewater_plan::{Expect, Plan, Saved, Scenario, Variant, seed_text};
 use whitewater_sim::{Options, System, Verdict};
 
@@ -38,16 +39,17 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     let text = files::read(&file)?;
     let saved = Saved::parse(&file.display().to_string(), &text, systems)?;
     match &typed.name {
-        None => keep_seed(&file, &saved, screen),
+        None => keep_seed(&file, &saved, systems, screen),
         Some(name) => keep_scenario(kebab(name)?, &saved, systems, screen),
     }
 }
 
-fn keep_seed(file: &Path, saved: &Saved, screen: &Screen) -> anyhow::Result<Exit> {
+fn keep_seed(file: &Path, saved: &Saved, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let name = saved.fingerprint.clone().unwrap_or_else(|| stem.into_owned());
     let kept = files::folder("seeds").join(format!("{name}.json"));
     refuse_to_overwrite(&kept)?;
+    refuse_what_is_not_owed(file, saved, system(&saved.plan.system, systems)?)?;
     files::write_whole(&kept, &saved.to_json())?;
     screen.print(&format!(
         "{}: written; it owes `{}`, and `{} seeds verify` asks for it",
@@ -56,6 +58,24 @@ fn keep_seed(file: &Path, saved: &Saved, screen: &Screen) -> anyhow::Result<Exit
         called()
     ));
     Ok(Exit::Clean)
+}
+
+/// What is kept is asked for at once: a file that is wrong already is not put among the others. A planted bug of another
+/// build is not built for that.
+fn refuse_what_is_not_owed(file: &Path, saved: &Saved, system: &'static dyn System) -> anyhow::Result<()> {
+    if saved.plan.options.planted().is_some_and(|bug| !system.bugs().contains(&bug)) {
+        return Ok(());
+    }
+    let again = again(system, saved).map_err(anyhow::Error::msg);
+    let again = again.with_context(|| file.display().to_string())?;
+    if !is_as_owed(saved, &again) {
+        bail!(
+            "{}: owes `{}` and does not: {again}\n  mend: write what it owes now, `fails` or `passes`, into the file",
+            file.display(),
+            saved.owes.word()
+        );
+    }
+    Ok(())
 }
 
 fn refuse_to_overwrite(file: &Path) -> anyhow::Result<()> {

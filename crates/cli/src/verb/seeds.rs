@@ -102,14 +102,19 @@ fn load(file: &Path, systems: Systems) -> anyhow::Result<Saved> {
     Ok(Saved::parse(&file.display().to_string(), &files::read(file)?, systems)?)
 }
 
+/// Whether a saved failure does what its file says that it owes.
+pub(super) fn is_as_owed(saved: &Saved, again: &Again) -> bool {
+    match saved.owes {
+        Owes::Fails => again.fate == Fate::Same,
+        Owes::Passes => again.fate == Fate::Gone,
+    }
+}
+
 fn verify(file: &Path, saved: &Saved, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let system = system(&saved.plan.system, systems)?;
     let again = again(system, saved).map_err(anyhow::Error::msg);
     let again: Again = again.with_context(|| file.display().to_string())?;
-    let owed = match saved.owes {
-        Owes::Fails => again.fate == Fate::Same,
-        Owes::Passes => again.fate == Fate::Gone,
-    };
+    let owed = is_as_owed(saved, &again);
     let word = saved.owes.word();
     let name = file.display();
     if owed {
