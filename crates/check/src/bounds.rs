@@ -220,8 +220,8 @@ impl BoundRules {
         broken(UNCOMMITTED_BOUNDED, leader, None, message)
     }
 
-    /// Where the log of a node begins at the end of a step. How far its durable snapshot reaches, and how many entries in
-    /// front of that it is to keep, is asked for only if it has been compacted.
+    /// Where the log of a node begins at the end of a step. How far its durable snapshot reached when it was compacted, and
+    /// how many entries in front of that it is to keep, is asked for only if it has been compacted.
     ///
     /// # Errors
     /// It has compacted its log and kept too much.

@@ -86,7 +86,7 @@ impl Bounds {
             let bytes = view.core().uncommitted_size_bytes();
             self.rules.hold(node, after.term, bytes, (commit, applied), &limits().0)?;
         }
-        self.rules.keep(node, view.first_index(), || (view.covered_index(), limits().1))
+        self.rules.keep(node, view.first_index(), || (view.covered_then(), limits().1))
     }
 }
 

@@ -91,6 +91,8 @@ pub struct Server {
     durable: u64,
     /// The commit index before the core took a snapshot that is not durable yet.
     commit_before: u64,
+    /// How far the durable snapshot reached behind which entries were given up last.
+    covered_then: u64,
     /// What the core wants done, while it is being written; at other times memory for the next one.
     ready: Option<Box<Ready>>,
     /// What `ready` waits for.
@@ -201,6 +203,7 @@ impl Server {
             durable: spine.last(),
             spine,
             commit_before: 0,
+            covered_then: 0,
             ready: None,
             writing: Writing::Nothing,
             threads: Threads::default(),
@@ -417,10 +420,11 @@ impl Server {
         self.core.transferee() != whitewater_raft::NONE
     }
 
-    /// How far the durable snapshot on its disk reaches.
+    /// How far the durable snapshot on its disk reached when it gave up entries last: by the end of a step another one may
+    /// have become durable, behind which nothing was given up yet.
     #[inline]
-    pub(crate) fn covered_index(&self) -> u64 {
-        self.core.storage().covered_index()
+    pub(crate) fn covered_then(&self) -> u64 {
+        self.covered_then
     }
 
     /// Its core.

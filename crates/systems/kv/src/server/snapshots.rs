@@ -92,6 +92,7 @@ impl Server {
 
     fn compact_to(&mut self, index: u64, fx: &mut Hands<'_>) {
         let log = self.core.storage_mut();
+        self.covered_then = log.covered_index();
         log.compact(fx.disk(), index);
         self.spine.compact(index.max(self.spine.base()));
         let lacks = |peer: &whitewater_raft::Progress| peer.match_index < index;
@@ -109,7 +110,7 @@ impl Server {
         self.members = log.membership();
         self.memberships.push((image.index, membership(&self.members)));
         self.spine = Spine::behind(image.index, image.term, image.chain);
-        self.durable = image.index;
+        (self.durable, self.covered_then) = (image.index, image.index);
         // The next snapshot may be in the core already.
         self.commit_before = self.commit_before.max(image.index);
         (self.machine, self.applied) = (image.machine, image.index);
