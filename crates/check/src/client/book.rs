@@ -63,8 +63,8 @@ pub enum Ended<T> {
 struct LastRead {
     op: OpId,
     key: u64,
-    /// Writes that had been acknowledged when it was asked for.
-    acknowledged: u64,
+    /// Writes to that key that had been acknowledged when it was asked for.
+    acknowledged: usize,
 }
 
 /// Texts by number.
@@ -124,6 +124,11 @@ impl<T: Word> Clients<T> {
         self.forgoes_search = true;
     }
 
+    /// Gives a search over one key so many steps, and no more than that.
+    pub fn search_within(&mut self, steps: u64) {
+        self.record.search_within(steps);
+    }
+
     /// The rules over single answers.
     pub fn rules_mut(&mut self) -> &mut ClientRules {
         &mut self.rules
@@ -174,7 +179,7 @@ impl<T: Word> Clients<T> {
     /// What this read returns is what is there when everything is over.
     pub fn is_last(&mut self, op: OpId, key: &T) {
         let key = self.key(key);
-        self.last.push(LastRead { op, key, acknowledged: self.rules.acknowledged() });
+        self.last.push(LastRead { op, key, acknowledged: self.rules.acknowledged_to(key) });
     }
 
     /// An operation ends. What is no operation, as nobody asked for it here, is ignored.
@@ -203,7 +208,8 @@ impl<T: Word> Clients<T> {
                     self.scratch.push(texts.tokens.get(part).copied().unwrap_or(NOBODY));
                 }
                 // Clients that were behind with their work may have gone on meanwhile: then it is a read like others.
-                let over = |last: &&LastRead| last.op == op && last.acknowledged == rules.acknowledged();
+                let over =
+                    |last: &&LastRead| last.op == op && last.acknowledged == rules.acknowledged_to(last.key);
                 if let Some(last) = self.last.iter().find(over) {
                     let asked = rules.asked(op).unwrap_or(Asked { node, at: answered.at });
                     rules.final_value(last.key, &self.scratch, (asked, answered), texts)?;

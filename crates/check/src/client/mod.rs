@@ -177,6 +177,11 @@ impl ClientRules {
         self.acknowledged
     }
 
+    /// Writes to a key that were acknowledged.
+    pub(crate) fn acknowledged_to(&self, key: u64) -> usize {
+        self.keys.get(&key).map_or(0, |book| book.acknowledged.len())
+    }
+
     fn check(&mut self, value: &Value<'_>) -> Result<(), Violation> {
         value.check(&self.history, self.keys.entry(value.key).or_default())
     }

@@ -43,6 +43,8 @@ pub(super) struct Record<T> {
     moments: Vec<Time>,
     /// Reads may return what was there earlier: nothing orders them after what was acknowledged before they began.
     reads_may_be_old: bool,
+    /// How much a search over one key may do.
+    budget: Budget,
     /// Keys whose search was given up.
     undecided: u64,
     /// Keys that the servers' own order explains.
@@ -57,9 +59,15 @@ impl<T: Word> Record<T> {
             observed: BTreeSet::new(),
             moments: Vec::new(),
             reads_may_be_old,
+            budget: BUDGET,
             undecided: 0,
             certified: 0,
         }
+    }
+
+    /// Gives a search over one key so many steps.
+    pub(super) fn search_within(&mut self, steps: u64) {
+        self.budget.steps = steps;
     }
 
     /// A node is told to do something; `begins` if it does so at once.
@@ -179,7 +187,7 @@ impl<T: Word> Record<T> {
             if is_certified && !is_in_sample(&history) {
                 continue;
             }
-            match search(&history) {
+            match self.search(&history) {
                 Verdict::Linearizable => {}
                 Verdict::Unknown => undecided += u64::from(!is_certified),
                 Verdict::Violation(counter_example) => return Err(self.violation(key, &counter_example)),
@@ -199,9 +207,14 @@ impl<T: Word> Record<T> {
         history
     }
 
+    /// Looks for an order that explains operations on one key.
+    fn search(&self, history: &History) -> Verdict {
+        check(history, Options { model: Model::Kv, split: true, budget: self.budget })
+    }
+
     /// The fewest operations that no order explains, of the first key that has such; none if every key is explained.
     pub(super) fn evidence(&self) -> Vec<ClientOperation> {
-        let unexplained = self.observed.iter().find_map(|key| match search(&self.to_explain(key)) {
+        let unexplained = self.observed.iter().find_map(|key| match self.search(&self.to_explain(key)) {
             Verdict::Violation(counter_example) => Some(counter_example),
             Verdict::Linearizable | Verdict::Unknown => None,
         });
@@ -241,11 +254,6 @@ impl<T: Word> Record<T> {
             None => format!("{node} {what} after {began}, perhaps"),
         }
     }
-}
-
-/// Looks for an order that explains operations on one key.
-fn search(history: &History) -> Verdict {
-    check(history, Options { model: Model::Kv, split: true, budget: BUDGET })
 }
 
 /// The operations of a counter-example without those that might explain the others, and do not.

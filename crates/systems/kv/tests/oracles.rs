@@ -146,3 +146,10 @@ fn what_clients_saw_is_at_hand_where_a_rule_over_clients_is_broken_and_nowhere_e
     assert!(!of_servers.is_empty());
     assert!(of_servers.iter().all(|outcome| outcome.evidence.is_empty()));
 }
+
+#[test]
+fn rules_over_any_raft_and_any_client_are_asked_about_this_store() {
+    for name in ["durable-log-kept", "acknowledged-kept"] {
+        assert!(broken(name, old_answers).is_some(), "{name}");
+    }
+}

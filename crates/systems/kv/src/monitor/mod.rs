@@ -6,6 +6,8 @@ mod bounds;
 mod clients;
 mod leases;
 mod settling;
+#[cfg(test)]
+mod wires_tests;
 
 use crate::client::Client;
 use crate::message::{KvMessage, Outcome, Session, server};
