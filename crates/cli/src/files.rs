@@ -43,13 +43,22 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<String> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// Writes a text behind a marker that stands in the file, or as the whole file if there is no marker in it.
+/// Writes a text behind a marker that stands in the file, in place of what stood there; the marker and the text if there is no
+/// file yet.
 ///
 /// # Errors
-/// The file cannot be read or written.
+/// The file cannot be read or written, or says something else than what a marker would stand behind.
 pub(crate) fn write_behind(path: &Path, marker: &str, text: &str) -> anyhow::Result<()> {
     let old = if path.exists() { read(path)? } else { String::new() };
-    let head = old.split_once(marker).map_or("", |(head, _)| head);
+    let head = match old.split_once(marker) {
+        Some((head, _)) => head,
+        None if old.trim().is_empty() => "",
+        None => bail!(
+            "{}: has no line `{}`; add it where the text is to stand, as all behind it is replaced",
+            path.display(),
+            marker.trim_end()
+        ),
+    };
     write_whole(path, &format!("{head}{marker}{text}"))
 }
 

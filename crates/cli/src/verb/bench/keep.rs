@@ -35,6 +35,13 @@ pub(super) fn add(file: &Path, result: &impl Serialize) -> anyhow::Result<()> {
     writeln!(open, "{line}").with_context(|| format!("{} cannot be written", file.display()))
 }
 
+/// Commit and machine in one line, and how busy the machine was.
+pub(super) fn circumstances() -> String {
+    let commit = commit::current().map_or_else(String::new, |commit| format!(", commit {}", commit.short()));
+    let load = load().map_or_else(String::new, |load| format!(", load {load}"));
+    format!("{}{commit}{load}", machine())
+}
+
 /// The load of the machine, where it can be had.
 fn load() -> Option<f64> {
     std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()

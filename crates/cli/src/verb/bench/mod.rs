@@ -35,6 +35,9 @@ pub(crate) struct Typed {
     /// Add the results to this file, a line each, with commit and machine.
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
+    /// Write what each check costs into this page, behind the line `<!-- costs -->`.
+    #[arg(long, value_name = "FILE", requires = "checks")]
+    table: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatTyped,
 }
@@ -162,7 +165,8 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
         return Ok(Exit::NothingRan);
     }
     if typed.checks {
-        checks::measure(typed.rounds, systems, typed.keep.as_deref(), screen)?;
+        let files = (typed.keep.as_deref(), typed.table.as_deref());
+        checks::measure(typed.rounds, systems, files, screen)?;
         return Ok(Exit::Clean);
     }
     for bench in chosen {
