@@ -17,6 +17,7 @@ mod committed_kept;
 mod committed_on_quorum;
 mod durable_log_kept;
 mod elected_by_quorum;
+mod followed;
 mod forgetting;
 mod grants_durable;
 mod leader_append_only;

@@ -16,6 +16,7 @@ use super::committed_kept::CommittedKept;
 use super::committed_on_quorum::CommittedOnQuorum;
 use super::durable_log_kept::DurableLogKept;
 use super::elected_by_quorum::ElectedByQuorum;
+use super::followed::{Followed, follow_matches};
 use super::grants_durable::GrantsDurable;
 use super::leader_append_only::LeaderAppendOnly;
 use super::leader_completeness::LeaderCompleteness;
@@ -35,7 +36,6 @@ use super::pre_vote_keeps_term::PreVoteKeepsTerm;
 use super::responses_durable::ResponsesDurable;
 use super::retries_carry::RetriesCarry;
 use super::rule::{LogRule, Speaker, SpeechRule};
-use super::shadow::Shadow;
 use super::snapshot_committed::SnapshotCommitted;
 use super::snapshot_ended::SnapshotEnded;
 use super::state_machine_safety::StateMachineSafety;
@@ -542,63 +542,4 @@ impl RaftRules {
         terrain.set_leader(leader.map(|(node, _)| node));
         self.books.leaders().for_each(|(node, _)| terrain.add_leader(node));
     }
-}
-
-/// Peers of a leader, a bit each by position.
-#[derive(Clone, Copy, Default)]
-struct Followed {
-    /// Their match index changed.
-    matched: u16,
-    /// They would be sent again what they have.
-    repeating: u16,
-    /// They are waited for to have a snapshot although entries would do.
-    awaiting: u16,
-}
-
-/// Follows what a leader takes its peers to have.
-#[inline]
-fn follow_matches<V: RaftView + ?Sized>(
-    shadow: &mut Shadow,
-    servers: usize,
-    node: NodeId,
-    stimulus: Stimulus,
-    view: &V,
-    (was, is): (Standing, Standing),
-) -> Followed {
-    let mut followed = Followed::default();
-    if is.role != Role::Leader {
-        return followed;
-    }
-    if was.role != Role::Leader || was.term != is.term {
-        (shadow.matches, shadow.awaited) = ([0; SERVERS_MAX], [None; SERVERS_MAX]);
-    }
-    let mut follow = |peer: NodeId| {
-        let (at, bit) = (peer.position(), 1 << peer.position());
-        let index = view.match_index(peer).unwrap_or(0);
-        let before = std::mem::replace(&mut shadow.matches[at], index);
-        if view.next_index(peer).is_some_and(|next| next <= index) {
-            followed.repeating |= bit;
-        }
-        let awaited = view.snapshot_awaited(peer);
-        let same = std::mem::replace(&mut shadow.awaited[at], awaited) == awaited;
-        if before != index {
-            followed.matched |= bit;
-            // Another one may have been asked for.
-            if same && awaited.is_some() && before < index && index + 1 >= view.first_index() {
-                followed.awaiting |= bit;
-            }
-        }
-    };
-    match stimulus {
-        // A match index is learnt from its peer.
-        Stimulus::Delivered(peer) | Stimulus::Refused(peer) => {
-            if peer.is_server() && peer != node {
-                follow(peer);
-            }
-        }
-        Stimulus::Booted | Stimulus::Other => {
-            (0..servers).map(NodeId::server).filter(|&p| p != node).for_each(follow);
-        }
-    }
-    followed
 }
