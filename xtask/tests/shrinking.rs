@@ -1,18 +1,20 @@
 //! What is left of a shrunk failure is small, needs each of its elements, and nothing random.
 //!
 //! By default a few bugs are tried; `WHITEWATER_ALL=1` tries all of them and prints a table, `WHITEWATER_BUGS="E09,R14 by clients"`
-//! tries those. The table tells which faults are left, crashes or cuts, and marks them if the bug takes both: it is found by
-//! the two together, with no other disturbance, and by neither alone.
+//! tries those. The table tells whether crashes and cuts are left; which bugs take both is measured in `together.rs`.
 #![cfg(feature = "mutants")]
 
+#[path = "support/families.rs"]
+mod families;
 mod support;
 
+use families::{CRASHES, CUTS};
 use std::time::Instant;
 use whitewater_hunt::{ShrinkBudget, Shrinking, Shrunk, Signature, elements, missed, run, shrink, without};
 use whitewater_kv::KV;
-use whitewater_plan::{InputFile, Plan, Restrictions, Tuning, generate};
+use whitewater_plan::{InputFile, Plan, Restrictions, generate};
 use whitewater_relay::RELAY;
-use whitewater_sim::{Fault, Rest, System};
+use whitewater_sim::{Rest, System};
 
 static SYSTEMS: &[&dyn System] = &[&RELAY, &KV];
 
@@ -97,100 +99,15 @@ fn cases() -> Vec<Case> {
 /// Deliveries of a forgotten vote at most: those who published theirs needed 21 to 23.
 const FORGOTTEN_VOTE_DELIVERIES: u64 = 25;
 
-/// Kinds of faults that take a server down, and the families they are drawn in.
-const CRASHES: (&[Fault], &[&str]) = (
-    &[
-        Fault::Crash,
-        Fault::CrashLeader,
-        Fault::CrashAtCall,
-        Fault::CrashAtSend,
-        Fault::CrashAtReply,
-        Fault::Roll,
-    ],
-    &[
-        "crash",
-        "crash-leader",
-        "crash-follower",
-        "crash-at-send",
-        "crash-at-reply",
-        "crash-at-call",
-        "roll",
-        "lose-unsynced",
-        "wiped-disk",
-        "older-disk",
-    ],
-);
-
-/// Kinds of faults that part servers, and the families they are drawn in.
-const CUTS: (&[Fault], &[&str]) = (
-    &[
-        Fault::Cut,
-        Fault::Isolate,
-        Fault::Split,
-        Fault::Straddle,
-        Fault::Ring,
-        Fault::Bridge,
-        Fault::Chain,
-        Fault::OneWay,
-        Fault::Flap,
-        Fault::CutLeader,
-    ],
-    &["isolate", "split", "cut", "one-way", "flap", "straddle", "bridge", "ring", "chain"],
-);
-
-/// Whether a plan has faults of these kinds. A power cycle is a crash.
-fn has(plan: &Plan, kinds: &[Fault]) -> bool {
-    let cycled = plan.script.settle.power_cycle && kinds.contains(&Fault::Crash);
-    cycled || plan.script.faults().iter().any(|fault| kinds.contains(&fault))
-}
-
-/// Families that disturb nothing: how delays are spread, what a sync takes, and what a disk writes as one.
-const HARMLESS: [&str; 3] = ["shape", "sync-latency", "sectors"];
-
-/// Messages delivered until a bug counts as not found by some faults alone.
-const DELIVERIES_MAX: u64 = 30_000_000;
-
-/// The first failing plan from seed 0 on that has no faults but those of these families; a lost message stands for a cut, a
-/// paused server for one that is down. Those of crashes come with what they do to disks, and with the power cycle at the end.
-fn found_by_only(case: &Case, kinds: &[(&[Fault], &[&str])]) -> Option<Plan> {
-    let on = |family: &str| kinds.iter().any(|(_, families)| families.contains(&family));
-    let crashes = on("crash");
-    let off = Tuning::families().filter(|family| !on(family) && !HARMLESS.contains(family));
-    let shares: Vec<String> = off.map(|family| format!("\"{family}\": \"0/1\"")).collect();
-    let json = format!("{{\"shares\": {{{}}}}}", shares.join(", "));
-    let (_, tuning) = Tuning::parse("only.json", &json).expect("the families are there");
-    let restrictions = Restrictions { tuning, ..case.restrictions() };
-    let mut spent = 0;
-    (0..).find_map(|seed| {
-        let mut plan = generate(SYSTEMS, seed, &restrictions).expect("the bug can be planted");
-        plan.script.settle.power_cycle &= crashes;
-        let outcome = run(system(&plan), &plan, false).expect("the plan runs");
-        spent += outcome.counters.deliveries;
-        match outcome.verdict.is_pass() {
-            false => Some(Some(plan)),
-            true => (spent > DELIVERIES_MAX).then_some(None),
-        }
-    })?
-}
-
-/// Whether crashes and cuts together show the bug, and neither does alone.
-fn needs_both(case: &Case) -> bool {
-    let is_found = |kinds: &[(&[Fault], &[&str])]| found_by_only(case, kinds).is_some();
-    is_found(&[CRASHES, CUTS]) && !is_found(&[CRASHES]) && !is_found(&[CUTS])
-}
-
-/// The families of faults in what is left of a failure, and whether the bug takes both.
-fn taken(case: &Case, left: &Plan) -> Vec<(&'static str, bool)> {
-    let families = [("crash", CRASHES), ("cut", CUTS)];
-    let has: Vec<_> = families.into_iter().filter(|(_, family)| has(left, family.0)).collect();
-    let both = has.len() == 2 && needs_both(case);
-    has.into_iter().map(|(name, _)| (name, both)).collect()
+/// The families of faults in what is left of a failure.
+fn taken(left: &Plan) -> String {
+    let has = [("crash", &CRASHES), ("cut", &CUTS)].into_iter().filter(|(_, families)| families.are_in(left));
+    has.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn what_is_left_of_a_failure_needs_each_of_its_elements_and_no_seed() {
     let mut times = Vec::new();
-    let mut both = 0;
     for case in cases() {
         let name = case.name();
         let Some((plan, seed)) = failing(&case.restrictions(), |_| ()) else {
@@ -202,16 +119,12 @@ fn what_is_left_of_a_failure_needs_each_of_its_elements_and_no_seed() {
         let took = begun.elapsed().as_secs_f64();
         times.push(took);
         let elements = elements(&small.plan, system(&plan));
-        let taken = taken(&case, &small.plan);
-        both += usize::from(taken.iter().filter(|(_, takes)| *takes).count() == 2);
-        let marked = |&(name, takes): &(&str, bool)| format!("{name}{}", if takes { "!" } else { "" });
-        let faults: Vec<String> = taken.iter().map(marked).collect();
         println!(
             "{name:<34} {:<34} {:>4} deliveries, {:>3} elements {took:>6.1} s  {:<11} {}",
             small.signature.to_string(),
             small.after.deliveries,
             elements.len(),
-            faults.join(" "),
+            taken(&small.plan),
             small.sentence()
         );
         assert_eq!(small.plan.script.rest, Rest::Fixed, "{name}, seed {seed}: something is left to a seed");
@@ -229,10 +142,7 @@ fn what_is_left_of_a_failure_needs_each_of_its_elements_and_no_seed() {
     }
     times.sort_by(f64::total_cmp);
     let median = times[times.len() / 2];
-    println!(
-        "{} failures, {both} of them take a crash and a cut, which are marked with `!`; median {median:.1} s",
-        times.len()
-    );
+    println!("{} failures, median {median:.1} s", times.len());
     assert!(median < 60.0, "{median:.1} s");
 }
 

@@ -8,10 +8,12 @@ mod header;
 mod named;
 mod needs;
 mod patch;
+mod together;
 
 pub use named::{Named, named};
 pub use needs::{Found, NEEDS, Need, needs};
 pub use patch::{Patch, PatchError};
+pub use together::{Together, together};
 
 use std::path::{Path, PathBuf};
 

@@ -65,6 +65,8 @@ pub enum Bug {
     R25,
     /// A snapshot sets the term back to that of its last entry.
     S02,
+    /// A snapshot that ends within the log is taken for a part of it, whatever the term there.
+    S05,
     /// Behind a compacted log an append has nothing in it, and its commit index counts for whatever a follower has.
     WRaft118,
     /// A leader commits entries of older terms by counting who has them.
@@ -78,7 +80,7 @@ pub enum Bug {
 #[cfg(feature = "mutants")]
 impl Bug {
     /// Every bug the core can plant, in the order of their ids.
-    pub const ALL: [Bug; 33] = [
+    pub const ALL: [Bug; 34] = [
         Bug::SeedE1,
         Bug::SeedE2,
         Bug::SeedE3,
@@ -111,6 +113,7 @@ impl Bug {
         Bug::R17,
         Bug::R25,
         Bug::S02,
+        Bug::S05,
         Bug::WRaft118,
     ];
 
@@ -149,6 +152,7 @@ impl Bug {
             Bug::R17 => "R17",
             Bug::R25 => "R25",
             Bug::S02 => "S02",
+            Bug::S05 => "S05",
             Bug::WRaft118 => "wraft-118",
         }
     }

@@ -21,6 +21,8 @@ pub enum Bug {
     SnapshotWithoutRestore,
     /// Entries that are overwritten stay in memory.
     CacheNotTruncated,
+    /// In recovery an entry that replaces another takes its place alone: those behind it come back.
+    TailComesBack,
     /// Recovery does not ask whether a frame follows the one before it.
     ChainIgnored,
     /// Recovery does not compare checksums.
@@ -29,7 +31,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 11] = [
+    pub const ALL: [Bug; 12] = [
         Bug::ReplyBeforeSync,
         Bug::RetryAfterFailedSync,
         Bug::RenameWithoutDirectorySync,
@@ -39,6 +41,7 @@ impl Bug {
         Bug::OldSnapshotRemovedEarly,
         Bug::SnapshotWithoutRestore,
         Bug::CacheNotTruncated,
+        Bug::TailComesBack,
         Bug::ChainIgnored,
         Bug::ChecksumIgnored,
     ];

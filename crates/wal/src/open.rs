@@ -2,9 +2,10 @@
 
 use crate::bug::Bug;
 use crate::damage::{flaw, proof_of_durability};
-use crate::entry::HardState;
+use crate::entry::{Entry, HardState};
 use crate::error::WalError;
 use crate::format::{Body, HEAD_BYTES, Head, read_frame, segment_name, segment_number};
+use crate::state::Record;
 use crate::wal::{Durability, Garbage, Options, Resume, Segment, Wal};
 use whitewater_sim::{Disk, FileId};
 
@@ -242,6 +243,18 @@ impl Wal {
         Some((head, crate::format::read_body(&bytes[HEAD_BYTES..HEAD_BYTES + head.length])?))
     }
 
+    /// Entries behind those that a record replaces: with the bug planted they come back.
+    fn behind(&self, record: &Record<'_>) -> Vec<Entry> {
+        let comes_back = self.options().has(Bug::TailComesBack) && !record.restore;
+        match &record.suffix {
+            Some(suffix) if comes_back && suffix.first > self.state.base.index => {
+                let next = suffix.first + suffix.entries.len() as u64;
+                self.state.entries(next, u64::MAX).cloned().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Lets a frame take effect. From the first one on that was `mended` the log will be written anew.
     fn take_frame(&mut self, segment: &Read, head: &Head, body: Body, mended: bool) {
         if mended && self.written > 0 {
@@ -261,12 +274,14 @@ impl Wal {
                 if record.mark.is_some() {
                     self.marked = head.number;
                 }
+                let behind = self.behind(&record);
                 if let Some(resume) = &mut self.resume {
                     self.state.apply(&record, false);
                     resume.records.push(record);
                 } else {
                     self.state.take_over(&mut record, false);
                 }
+                self.state.entries.extend(behind);
             }
         }
         (self.written, self.chain) = (head.number, head.checksum);

@@ -73,6 +73,7 @@ pub(crate) const ALL: &[&str] = &[
     "R17",
     "R25",
     "S02",
+    "S05",
     "T05",
     "wraft-118",
     "wal-reply-before-sync",
@@ -84,8 +85,30 @@ pub(crate) const ALL: &[&str] = &[
     "wal-old-snapshot-removed-early",
     "wal-snapshot-without-restore",
     "wal-cache-not-truncated",
+    "wal-tail-comes-back",
     "redisraft-14",
+    "E09-restarted",
+    "L11-restarted",
+    "R07-restarted",
+    "S05-restarted",
 ];
+
+/// What ends the id of a bug of the core that a server has only once it was restarted: the guard is there from the first
+/// start, and recovery forgets to put it up again.
+#[cfg(feature = "mutants")]
+const ONCE_RESTARTED: &str = "-restarted";
+
+/// The bug of the core with that id.
+#[cfg(feature = "mutants")]
+pub(crate) fn of_core(id: &str) -> Option<whitewater_raft::Bug> {
+    whitewater_raft::Bug::from_id(id.strip_suffix(ONCE_RESTARTED).unwrap_or(id))
+}
+
+/// Whether a server has the bug with that id only once it was restarted.
+#[cfg(feature = "mutants")]
+pub(crate) fn waits_for_restart(id: &str) -> bool {
+    id.ends_with(ONCE_RESTARTED)
+}
 
 /// The bug of a server with that id.
 #[cfg(feature = "mutants")]
@@ -112,6 +135,7 @@ pub(crate) fn of_log(id: &str) -> Option<whitewater_wal::Bug> {
         "wal-old-snapshot-removed-early" => Bug::OldSnapshotRemovedEarly,
         "wal-snapshot-without-restore" => Bug::SnapshotWithoutRestore,
         "wal-cache-not-truncated" => Bug::CacheNotTruncated,
+        "wal-tail-comes-back" => Bug::TailComesBack,
         _ => return None,
     })
 }
@@ -123,8 +147,7 @@ mod tests {
     #[test]
     fn every_id_names_one_bug() {
         for id in ALL {
-            let core = whitewater_raft::Bug::from_id(id).is_some();
-            let places = [core, of_log(id).is_some(), of_server(id).is_some()];
+            let places = [of_core(id).is_some(), of_log(id).is_some(), of_server(id).is_some()];
             assert_eq!(places.into_iter().filter(|is| *is).count(), 1, "{id}");
         }
     }

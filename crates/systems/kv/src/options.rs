@@ -275,6 +275,9 @@ pub struct Settings {
     /// The bug planted in the core, if there is one.
     #[cfg(feature = "mutants")]
     pub bug: Option<whitewater_raft::Bug>,
+    /// Whether a server has that one only once it was restarted.
+    #[cfg(feature = "mutants")]
+    pub bug_waits_for_restart: bool,
     /// The bug planted in the log, if there is one.
     #[cfg(feature = "mutants")]
     pub log_bug: Option<whitewater_wal::Bug>,
@@ -351,7 +354,9 @@ impl Settings {
             client_attempts: number("client-attempts") as u32,
             planted: Planted::named(options.planted()),
             #[cfg(feature = "mutants")]
-            bug: options.planted().and_then(whitewater_raft::Bug::from_id),
+            bug: options.planted().and_then(crate::bugs::of_core),
+            #[cfg(feature = "mutants")]
+            bug_waits_for_restart: options.planted().is_some_and(crate::bugs::waits_for_restart),
             #[cfg(feature = "mutants")]
             log_bug: options.planted().and_then(crate::bugs::of_log),
         }
@@ -360,6 +365,13 @@ impl Settings {
     /// The shortest election timeout, E.
     pub fn election_timeout(&self) -> Span {
         self.tick.times(u64::from(self.election_ticks))
+    }
+
+    /// The same in a life of a server that was restarted so many times: a bug may wait for that.
+    #[cfg(feature = "mutants")]
+    pub(crate) fn of_life(mut self, restarts: u32) -> Settings {
+        self.bug = self.bug.filter(|_| restarts > 0 || !self.bug_waits_for_restart);
+        self
     }
 
     /// Times that plans are made to fit.

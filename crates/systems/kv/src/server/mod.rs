@@ -138,6 +138,8 @@ pub struct Server {
 impl Server {
     pub(crate) fn boot(boot: &Boot<'_, Settings>, fx: &mut Hands<'_>) -> Server {
         let settings = boot.options.clone();
+        #[cfg(feature = "mutants")]
+        let settings = settings.of_life(boot.incarnation);
         let identity = Identity { id: boot.id, servers: boot.servers, clients: boot.clients, settings };
         let session = first_session(boot.incarnation);
         match Log::open(fx.disk(), identity.making()) {
