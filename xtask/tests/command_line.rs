@@ -67,18 +67,21 @@ fn a_history_is_explained_or_reduced_or_refused_with_its_line() {
 
 #[test]
 fn a_history_that_takes_too_long_is_unknown_and_not_fine() {
-    let each = |words: fn(u32) -> String| (0..6).map(words);
-    let mut lines: Vec<String> = each(|n| format!("{n} :invoke :write {n}")).collect();
-    lines.extend(each(|n| format!("1{n} :invoke :read nil")));
-    lines.extend(each(|n| format!("{n} :ok :write {n}")));
-    lines.extend(each(|n| format!("1{n} :ok :read {n}")));
-    // A second write of the same value keeps it from being decided without a search.
-    lines.extend(
-        ["0 :invoke :write 0", "0 :ok :write 0", "7 :invoke :read nil", "7 :ok :read nil"].map(str::to_owned),
-    );
+    // From each of four values to each other once, all at the same time: any such way ends where it began, and only the
+    // orders of all of them show that.
+    let ways = (0..4).flat_map(|from| (0..4).map(move |to| (from, to))).filter(|(from, to)| from != to);
+    let ways = |what: &str| -> Vec<String> {
+        let line = |(number, (from, to))| format!("{number} :{what} :cas [{from} {to}]");
+        ways.clone().enumerate().map(line).collect()
+    };
+    let outer = |lines: [&str; 2]| lines.map(str::to_owned).to_vec();
+    let begins = outer(["90 :invoke :write 0", "90 :ok :write 0"]);
+    let ends = outer(["91 :invoke :read nil", "91 :ok :read 1"]);
+    let lines = [begins, ways("invoke"), ways("ok"), ends].concat();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let file = register("history_unknown", &lines);
-    let checked = |more: &str| ended(command(&format!("check-history --model register {more}")).arg(&file));
+    let checked =
+        |more: &str| ended(command(&format!("check-history --model cas-register {more}")).arg(&file));
     assert_eq!(checked("--configurations 20").code, 6);
     assert_eq!(checked("").code, 1);
 }
