@@ -1,14 +1,14 @@
 //! The rules over leases and bounds are asked about every step: held to narrower limits than its servers, a run breaks each.
 
 use super::KvMonitor;
+use super::testing::Chosen;
 use crate::command::Command;
 use crate::message::KvMessage;
 use crate::node::KvNode;
-use crate::options::{SPECS, Settings};
 use whitewater_check::{Limits, Standing};
 use whitewater_sim::{
-    Action, Cluster, DiskTiming, Effect, Losing, Monitor, NodeId, Options, Pattern, Phase, Progress, Script,
-    Seen, Span, Step, Target, Time, Trigger, Verdict, Violation, What, World,
+    Action, Cluster, DiskTiming, Effect, Losing, Monitor, NodeId, Pattern, Phase, Progress, Script, Seen,
+    Span, Step, Target, Time, Trigger, Violation, What,
 };
 
 /// A monitor that was told something else of the servers than they were, and that may take who sends for who receives.
@@ -59,19 +59,12 @@ impl Monitor<KvNode> for Deceived {
 
 /// Three servers, one of which crashes, and a client that writes without a pause.
 fn script(seed: u64) -> Script {
-    let write = |number: u64| {
-        let (at, target) = (Trigger::At(Time::from_millis(300 + 2 * number)), Target::Leader);
-        Step::new(at, Action::Operate { target, text: format!("append a v{number}"), every: None })
-    };
-    let mut steps: Vec<Step> = (0..200).map(write).collect();
+    let mut script = super::testing::script(seed, 2);
     let crash = Action::Crash { node: Target::Leader, losing: Losing::Unsynced, at_call: 0 };
     let until = Some(Trigger::After(Span::from_millis(400)));
-    steps.push(Step { until, ..Step::new(Trigger::At(Time::from_millis(900)), crash) });
-    Script { seed, clients: 1, steps, horizon: Span::from_millis(1_500), ..Script::default() }
+    script.steps.push(Step { until, ..Step::new(Trigger::At(Time::from_millis(900)), crash) });
+    script
 }
-
-/// Options of a run.
-type Chosen = [(&'static str, &'static str)];
 
 const USUAL: &Chosen = &[("snapshot-entries", "20"), ("snapshot-trail", "3"), ("uncommitted-bytes", "4096")];
 
@@ -81,19 +74,12 @@ fn broken(deceive: impl Fn(&mut Deceived)) -> Option<&'static str> {
 }
 
 fn broken_in(script: &Script, chosen: &Chosen, deceive: impl Fn(&mut Deceived)) -> Option<&'static str> {
-    let mut options = Options::new();
-    for (name, value) in chosen {
-        options.set(SPECS, name, value).unwrap();
-    }
-    let settings = Settings::read(&options);
-    let monitor = KvMonitor::new(script, &settings);
-    let mut deceived = Deceived { monitor, mistakes_nodes: false };
-    deceive(&mut deceived);
-    let world = World::<KvNode, _>::new(script, settings, deceived, false).unwrap();
-    match world.run().verdict {
-        Verdict::Violated(violation) => Some(violation.rule),
-        _ => None,
-    }
+    super::testing::broken_in(script, chosen, |settings| {
+        let monitor = KvMonitor::new(script, settings);
+        let mut deceived = Deceived { monitor, mistakes_nodes: false };
+        deceive(&mut deceived);
+        deceived
+    })
 }
 
 const NO_LIMITS: Limits = Limits { appends: 0, window_bytes: 0, append_bytes: 0, uncommitted_bytes: 0 };

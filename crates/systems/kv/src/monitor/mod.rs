@@ -7,6 +7,8 @@ mod clients;
 mod leases;
 mod settling;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod wires_tests;
 
 use crate::client::Client;

@@ -1,17 +1,18 @@
 //! What a monitor sees reaches every rule: told wrong things of servers that do all right, it finds what is wrong with them.
 
 use super::KvMonitor;
+use super::testing::{broken_in, script};
 use crate::command::{Command, Text};
 use crate::message::KvMessage;
 use crate::node::KvNode;
-use crate::options::{SPECS, Settings};
+use crate::options::Settings;
 use crate::server::Server;
 use crate::timer::KvTimer;
 use whitewater_check::{Answered, Asked, Deed, Ended};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
     Action, Cluster, Decision, Effect, Monitor, NodeId, OpId, Options, Phase, Pin, Progress, Script, Seen,
-    Span, Step, Target, Time, Trigger, Verdict, Violation, What, World,
+    Span, Step, Target, Time, Trigger, Violation, What,
 };
 
 /// What a monitor is told that is not so.
@@ -131,32 +132,15 @@ impl Monitor<KvNode> for Misled {
     }
 }
 
-/// Three servers and a client that writes; `more` adds to it.
-fn script(seed: u64, more: impl Fn(&mut Script)) -> Script {
-    let write = |number: u64| {
-        let (at, target) = (Trigger::At(Time::from_millis(300 + 5 * number)), Target::Leader);
-        Step::new(at, Action::Operate { target, text: format!("append a v{number}"), every: None })
-    };
-    let steps = (0..200).map(write).collect();
-    let mut script =
-        Script { seed, clients: 1, steps, horizon: Span::from_millis(1_500), ..Script::default() };
-    more(&mut script);
-    script
-}
-
-/// The rules that some runs break whose monitor is told lies.
+/// The rules that some runs break whose monitor is told lies; `more` adds to what the runs are.
 fn broken(lie: Lie, more: impl Fn(&mut Script)) -> Vec<&'static str> {
     let run = |seed| {
-        let script = script(seed, &more);
-        let mut options = Options::new();
-        options.set(SPECS, "pre-vote", "off").unwrap();
-        let settings = Settings::read(&options);
-        let monitor = KvMonitor::new(&script, &settings);
-        let misled = Misled { monitor, lie, is_over: false, vote: None };
-        match World::<KvNode, _>::new(&script, settings, misled, false).unwrap().run().verdict {
-            Verdict::Violated(violation) => Some(violation.rule),
-            _ => None,
-        }
+        let mut script = script(seed, 5);
+        more(&mut script);
+        broken_in(&script, &[("pre-vote", "off")], |settings| {
+            let monitor = KvMonitor::new(&script, settings);
+            Misled { monitor, lie, is_over: false, vote: None }
+        })
     };
     (0..12).filter_map(run).collect()
 }
@@ -206,7 +190,7 @@ fn the_last_reads_are_held_against_everything_that_was_acknowledged() {
 
 #[test]
 fn a_key_that_nobody_can_decide_about_is_counted() {
-    let script = script(1, |_| {});
+    let script = script(1, 5);
     let mut monitor = KvMonitor::new(&script, &Settings::read(&Options::new()));
     monitor.clients.search_within(0);
     let (key, node) = (text("a"), NodeId::client(0));

@@ -20,8 +20,8 @@ const NOBODY_ELECTABLE: &str = "nobody-electable";
 /// What it may take needs more time than the script gives.
 const TOO_LITTLE_TIME: &str = "too-little-time";
 
-/// By number of members of a core from three on: chances, in thousandths and rounded down, that one, two and more servers all hear of a
-/// new term from the candidate before they hear of it from somebody else, who passes it on to everybody.
+/// By number of members of a core from three on: chances, in thousandths and rounded down, that one, two and more servers
+/// all hear of a new term from the candidate before they hear of it from somebody else, who passes it on to everybody.
 ///
 /// Who hears of it elsewhere first and stands for election votes for itself. If every message takes a time that is drawn
 /// evenly from nothing to a longest one, these are the chances that the direct way to each of them is the shortest of all
