@@ -18,6 +18,11 @@ const LEADS_BY_CONTACT: (&str, &str) = (
     "A leader that no quorum has answered in its own term for two election timeouts leads no more.",
 );
 
+const LEASE_GIVEN_AWAY: (&str, &str) = (
+    "lease-given-away",
+    "A leader that has told another to take over serves no read by its lease, which the other need not wait for.",
+);
+
 /// What a message that a core was given means to a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
@@ -59,6 +64,9 @@ pub struct LeaseStep {
     pub pre_vote_for: Option<NodeId>,
     /// While it hands over, a leader waits for another election timeout.
     pub hands_over: bool,
+    /// Who was answered a read in the step in which it asked; looked for only in a term in which it has told another to take
+    /// over.
+    pub served_at_once: Option<NodeId>,
 }
 
 /// What a leader knows of its contacts, as anybody could see it.
@@ -80,19 +88,19 @@ pub struct LeaseRules {
     heard: [Option<(Time, u64, NodeId)>; SERVERS_MAX],
     leading: [Contacts; SERVERS_MAX],
     /// Rules that are switched off, by place in [`LeaseRules::rules`].
-    blind: [bool; 2],
+    blind: [bool; 3],
 }
 
 impl LeaseRules {
     /// Rules for a cluster of so many servers, none of which has started.
     pub fn new(servers: usize) -> LeaseRules {
         let leading = [Contacts::default(); SERVERS_MAX];
-        LeaseRules { servers, heard: [None; SERVERS_MAX], leading, blind: [false; 2] }
+        LeaseRules { servers, heard: [None; SERVERS_MAX], leading, blind: [false; 3] }
     }
 
     /// Name and claim of each rule.
-    pub const fn rules() -> [(&'static str, &'static str); 2] {
-        [VOTERS_LOYAL, LEADS_BY_CONTACT]
+    pub const fn rules() -> [(&'static str, &'static str); 3] {
+        [VOTERS_LOYAL, LEADS_BY_CONTACT, LEASE_GIVEN_AWAY]
     }
 
     /// Switches a rule off, if it is one of these; says whether it is.
@@ -123,7 +131,36 @@ impl LeaseRules {
                 _ => {}
             }
         }
-        if step.after.role == Role::Leader && !self.blind[1] { self.lead(step) } else { Ok(()) }
+        if step.after.role != Role::Leader {
+            return Ok(());
+        }
+        if let Some(reader) = step.served_at_once.filter(|_| !self.blind[2]) {
+            self.serve(step, reader)?;
+        }
+        if self.blind[1] { Ok(()) } else { self.lead(step) }
+    }
+
+    /// Who votes in a step.
+    fn membership(&self, step: &LeaseStep) -> Membership {
+        match step.membership.voters {
+            0 => Membership::of_first(self.servers),
+            _ => step.membership,
+        }
+    }
+
+    /// A leader that has given its lease away has served a read without asking anybody.
+    fn serve(&self, step: &LeaseStep, reader: NodeId) -> Result<(), Violation> {
+        let LeaseStep { node, after, .. } = step;
+        // Who decides alone needs no lease.
+        if self.membership(step).decides(1 << node.position()) {
+            return Ok(());
+        }
+        let message = format!(
+            "{node} leads term {}, in which it has told another to take over, and serves {reader} a read at once, as if its \
+             lease still held",
+            after.term
+        );
+        broken(LEASE_GIVEN_AWAY, *node, Some(reader), message)
     }
 
     /// A server was asked for a vote.
@@ -170,10 +207,8 @@ impl LeaseRules {
             return Ok(());
         }
         let patience = 2 * u64::from(step.election_ticks) + 2;
-        let membership = match step.membership.voters {
-            0 => Membership::of_first(self.servers),
-            _ => step.membership,
-        };
+        let membership = self.membership(step);
+        let known = &mut self.leading[step.node.position()];
         let own = 1 << step.node.position();
         if membership.decides(own) {
             return Ok(());
@@ -229,6 +264,7 @@ pub(crate) mod tests {
             membership: Membership::default(),
             pre_vote_for: None,
             hands_over: false,
+            served_at_once: None,
         }
     }
 
@@ -307,6 +343,20 @@ pub(crate) mod tests {
         assert_eq!(rules.observe(&given(23)).unwrap_err().rule, "leads-by-contact");
     }
 
+    /// n1 has told another to take over, and answers somebody, or nobody, in the step in which it asks.
+    fn serves(served_at_once: Option<NodeId>, membership: Membership) -> Result<(), Violation> {
+        let step = step(N1, 50, leader(4), leader(4));
+        LeaseRules::new(3).observe(&LeaseStep { membership, served_at_once, ..step })
+    }
+
+    #[test]
+    fn a_leader_that_gave_its_lease_away_and_serves_a_read_by_it_is_found() {
+        let (client, all) = (Some(NodeId::client(0)), Membership::default());
+        assert_eq!(serves(client, all).unwrap_err().rule, "lease-given-away");
+        assert_eq!(serves(None, all), Ok(()), "it asks the others first");
+        assert_eq!(serves(client, Membership { voters: 1, ..all }), Ok(()), "it needs none");
+    }
+
     #[test]
     fn what_is_blind_finds_nothing() {
         let mut rules = LeaseRules::new(3);
@@ -329,6 +379,9 @@ pub(crate) mod tests {
     type Breaking = fn() -> Result<(), Violation>;
 
     /// A run that breaks each rule, for the list of all messages.
-    pub(crate) const RUNS: &[(&str, Breaking)] =
-        &[("voters-loyal", || votes(189, ASKS, false)), ("leads-by-contact", || leads(3, 230, false))];
+    pub(crate) const RUNS: &[(&str, Breaking)] = &[
+        ("voters-loyal", || votes(189, ASKS, false)),
+        ("leads-by-contact", || leads(3, 230, false)),
+        ("lease-given-away", || serves(Some(NodeId::client(0)), Membership::default())),
+    ];
 }

@@ -22,6 +22,7 @@ mod membership;
 mod messages;
 mod monotonic_terms;
 mod owed;
+mod pace;
 mod progress;
 #[cfg(test)]
 mod progress_tests;
@@ -45,6 +46,7 @@ pub use log_view::{LogView, RaftView, Refusal, RefusalReason, Spoken, Stimulus};
 pub use membership::{Membership, set_of};
 pub use monotonic_terms::MonotonicTerms;
 pub use owed::{Because, Ground, Owed, SETTLE_TIMEOUTS, owed};
+pub use pace::{Beat, PaceRules};
 pub use progress::{Core, Obstructions, majority, rounds_needed};
 pub use rule::Rule;
 pub use settlement::{PROGRESS_RULES, Served, Service, Settlement};

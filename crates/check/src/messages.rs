@@ -2,20 +2,20 @@
 
 use crate::client::record::tests::sample as linearizable;
 use crate::{
-    BoundRules, ClientRules, LINEARIZABLE, LeaseRules, PROGRESS_RULES, RaftRules, bounds, client, lease, log,
-    progress_tests,
+    BoundRules, ClientRules, LINEARIZABLE, LeaseRules, PROGRESS_RULES, PaceRules, RaftRules, bounds, client,
+    lease, log, pace, progress_tests,
 };
 
 #[test]
 fn every_message_names_who_did_what_in_which_term_and_where() {
-    let beside = lease::tests::RUNS.iter().chain(bounds::tests::RUNS);
+    let beside = lease::tests::RUNS.iter().chain(bounds::tests::RUNS).chain(pace::tests::RUNS);
     let mut samples = log::blinding_tests::samples();
     samples.extend(beside.map(|(name, run)| run().expect_err(name)));
     samples.extend(client::tests::samples());
     samples.push(linearizable());
     samples.extend(progress_tests::samples());
 
-    let beside = LeaseRules::rules().into_iter().chain(BoundRules::rules());
+    let beside = LeaseRules::rules().into_iter().chain(BoundRules::rules()).chain(PaceRules::rules());
     let clients = ClientRules::rules().into_iter().chain([LINEARIZABLE]);
     let rules = RaftRules::rules().into_iter().chain(beside).chain(clients).chain(PROGRESS_RULES);
     let shown: Vec<(&str, &str)> = samples.iter().map(|sample| (sample.rule, sample.claim)).collect();

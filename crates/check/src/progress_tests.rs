@@ -9,6 +9,7 @@ use crate::log::testing::{N1, N2, Run};
 use crate::log_view::Stimulus;
 use crate::membership::Membership;
 use crate::owed::Ground;
+use crate::pace::PaceRules;
 use crate::settlement::{PROGRESS_RULES, Served, Service, Settlement};
 use crate::terrain::Terrain;
 use whitewater_sim::{Link, NodeId, Progress, Role, Span, Time, Timing, Violation};
@@ -185,7 +186,7 @@ fn the_table_of_invariants_is_about_the_rules_there_are() {
     for number in 1..=36 {
         assert_eq!(table.matches(&format!("\n| {number} | ")).count(), 1, "row {number}");
     }
-    let beside = LeaseRules::rules().into_iter().chain(BoundRules::rules());
+    let beside = LeaseRules::rules().into_iter().chain(BoundRules::rules()).chain(PaceRules::rules());
     let rules =
         RaftRules::rules().into_iter().chain(beside).chain(ClientRules::rules()).chain(PROGRESS_RULES);
     let rules: Vec<&str> = rules.map(|(name, _)| name).collect();

@@ -1,4 +1,4 @@
-//! The rules over leases and bounds are asked about every step: held to narrower limits than its servers, a run breaks each.
+//! The rules over leases, bounds and pace are asked about every step: held to narrower limits than its servers, a run breaks each.
 
 use super::KvMonitor;
 use super::testing::Chosen;
@@ -138,6 +138,13 @@ fn every_bound_is_looked_at() {
     assert_eq!(bound(|_| (NO_LIMITS, 2)), Some("log-bounded"));
     assert_eq!(bound(|_| (NO_LIMITS, 3)), None);
     assert_eq!(broken(|deceived| deceived.mistakes_nodes = true), Some("nothing-to-self"));
+}
+
+#[test]
+fn heartbeats_are_looked_at() {
+    let interval = |ticks| broken(|deceived| deceived.monitor.pacing.interval_ticks = ticks);
+    assert_eq!(interval(|settings| settings.heartbeat_ticks), None);
+    assert_eq!(interval(|settings| settings.heartbeat_ticks / 2), Some("heartbeats-on-time"));
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Leases in the words of the rules: which message means what, and in which runs clocks can be trusted.
 
-use crate::message::{KvMessage, server};
+use crate::command::Answer;
+use crate::message::{KvMessage, Outcome, server};
 use crate::node::KvNode;
-use crate::options::Settings;
+use crate::options::{Reads, Settings};
 use crate::server::{Server, Taken};
 use whitewater_check::{Heard, LeaseRules, LeaseStep, Membership, Standing};
 use whitewater_raft::MessageKind;
-use whitewater_sim::{Action, Effect, NodeId, Script, Seen, Span, Step, Violation};
+use whitewater_sim::{Action, Effect, NodeId, SERVERS_MAX, Script, Seen, Span, Step, Violation, What};
 
 /// The rules over leases.
 pub(super) struct Leases {
@@ -15,6 +16,8 @@ pub(super) struct Leases {
     pub(super) timeout: fn(&Settings) -> (Span, u32),
     /// Somebody's clock, or the time it takes to do anything, goes wrong: nothing is said about true time.
     is_off: bool,
+    /// By position: the term in which a server ordered another to take over, which need not wait for its lease to end.
+    gave_away_in: [u64; SERVERS_MAX],
 }
 
 impl Leases {
@@ -29,7 +32,7 @@ impl Leases {
         let stands_still = script.disk.stalls > 0 || script.disk.busy_high > Span::ZERO;
         let is_off = stands_still || script.steps.iter().any(disturbs_time);
         let timeout = |settings: &Settings| (settings.tick, settings.election_ticks);
-        Leases { rules: LeaseRules::new(script.servers), timeout, is_off }
+        Leases { rules: LeaseRules::new(script.servers), timeout, is_off, gave_away_in: [0; SERVERS_MAX] }
     }
 
     /// Looks at a step of a server.
@@ -47,6 +50,11 @@ impl Leases {
         }
         let (tick, election_ticks) = (self.timeout)(settings);
         let heard = view.taken().map(|taken| (taken.from, taken.term, heard(taken)));
+        let hands_over = view.is_handing_over();
+        if hands_over && seen.effects.iter().any(is_order) {
+            self.gave_away_in[seen.node.position()] = after.term;
+        }
+        let gave_away = after.term > 0 && self.gave_away_in[seen.node.position()] == after.term;
         let asked = matches!(heard, Some((_, _, Heard::Ballot { .. })));
         self.rules.observe(&LeaseStep {
             node: seen.node,
@@ -60,7 +68,8 @@ impl Leases {
             after: *after,
             membership,
             pre_vote_for: if asked { seen.effects.iter().find_map(pre_vote_in) } else { None },
-            hands_over: view.is_handing_over(),
+            hands_over,
+            served_at_once: if gave_away { served_at_once(seen, view) } else { None },
         })
     }
 }
@@ -71,6 +80,28 @@ fn heard(taken: Taken) -> Heard {
         MessageKind::Vote | MessageKind::PreVote => Heard::Ballot { takes_over: taken.takes_over },
         _ => Heard::Other,
     }
+}
+
+/// Whether it tells a server to take over.
+fn is_order(effect: &Effect<KvNode>) -> bool {
+    matches!(effect, Effect::Send { message: KvMessage::Raft { message, .. }, .. } if message.kind == MessageKind::TimeoutNow)
+}
+
+/// Who asked for a read in this step, or passed one on, and has its answer in it.
+fn served_at_once(seen: &Seen<'_, KvNode>, view: &Server) -> Option<NodeId> {
+    let What::Delivered { from, .. } = seen.what else { return None };
+    // In the log there may be an answer that was given before.
+    if !view.settings().lease || view.settings().reads == Reads::Log {
+        return None;
+    }
+    let passed_on = view.taken().is_some_and(|taken| taken.kind == MessageKind::ReadIndex);
+    let is_answer = |message: &KvMessage| match message {
+        KvMessage::Response { outcome: Outcome::Done(Answer::Value(_)), .. } => true,
+        KvMessage::Raft { message, .. } => passed_on && message.kind == MessageKind::ReadIndexResponse,
+        _ => false,
+    };
+    let answers = |effect: &Effect<KvNode>| matches!(effect, Effect::Send { to, message } if *to == from && is_answer(message));
+    seen.effects.iter().any(answers).then_some(from)
 }
 
 /// Whom a message gives a pre-vote.

@@ -5,6 +5,7 @@ mod beside_tests;
 mod bounds;
 mod clients;
 mod leases;
+mod pacing;
 mod settling;
 #[cfg(test)]
 mod testing;
@@ -19,10 +20,11 @@ use crate::server::Server;
 use bounds::Bounds;
 use clients::{Clients, deed, ended};
 use leases::Leases;
+use pacing::Pacing;
 use settling::Settling;
 use whitewater_check::{
-    Answered, Asked, Because, BoundRules, ClientRules, LINEARIZABLE, LeaseRules, PROGRESS_RULES, RaftRules,
-    Spoken, Stimulus,
+    Answered, Asked, Because, BoundRules, ClientRules, LINEARIZABLE, LeaseRules, PROGRESS_RULES, PaceRules,
+    RaftRules, Spoken, Stimulus,
 };
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
@@ -61,6 +63,7 @@ pub struct KvMonitor {
     rules: RaftRules,
     leases: Leases,
     bounds: Bounds,
+    pacing: Pacing,
     clients: Clients,
     settling: Settling,
     figures: Figures,
@@ -98,6 +101,7 @@ impl KvMonitor {
             rules: RaftRules::new(script.servers),
             leases: Leases::new(script),
             bounds: Bounds::default(),
+            pacing: Pacing::default(),
             answered: 0,
             waived: false,
             clients: Clients::new(reads_may_be_old),
@@ -128,7 +132,7 @@ impl KvMonitor {
                     return Ok(());
                 }
                 self.ignores_damage |= rule == LOG_FOUND_WHOLE.0;
-                if self.ignores_damage || self.leases.rules.blind(rule) || self.bounds.rules.blind(rule) {
+                if self.ignores_damage || self.blind_beside(rule) {
                     return Ok(());
                 }
                 self.rules.blind(rule).or_else(|_| self.clients.rules_mut().blind(rule))
@@ -140,12 +144,17 @@ impl KvMonitor {
                 self.rules.blind_all_but(name);
                 self.clients.rules_mut().blind_all_but(name);
                 for (other, _) in beside().filter(|(other, _)| *other != name) {
-                    assert!(self.leases.rules.blind(other) || self.bounds.rules.blind(other));
+                    assert!(self.blind_beside(other));
                 }
                 self.counted = Counted::Only(name);
                 Ok(())
             }
         }
+    }
+
+    /// Switches a rule beside those that any Raft is under off, if it is one; says whether it is.
+    fn blind_beside(&mut self, rule: &str) -> bool {
+        self.leases.rules.blind(rule) || self.bounds.rules.blind(rule) || self.pacing.rules.blind(rule)
     }
 
     /// Name and claim of each rule.
@@ -260,6 +269,7 @@ impl KvMonitor {
     fn forget_life(&mut self, node: NodeId) {
         self.leases.rules.forget(node);
         self.bounds.rules.forget(node);
+        self.pacing.forget(node);
     }
 
     /// Whether only a rule counts that no progress can break.
@@ -340,13 +350,17 @@ impl KvMonitor {
         let membership = self.rules.membership(seen.node).unwrap_or_default();
         self.leases.observe(seen, view, (&before, &after), membership)?;
         self.bounds.observe(seen, view, (&before, &after), membership)?;
-        if self.waived { Ok(()) } else { self.settling.observe(seen, stimulus, view, &self.rules) }
+        if self.waived {
+            return Ok(());
+        }
+        self.pacing.observe(seen, view, (&before, &after), membership)?;
+        self.settling.observe(seen, stimulus, view, &self.rules)
     }
 }
 
 /// The rules over servers beside those that any Raft is under.
 fn beside() -> impl Iterator<Item = (&'static str, &'static str)> {
-    LeaseRules::rules().into_iter().chain(BoundRules::rules())
+    LeaseRules::rules().into_iter().chain(BoundRules::rules()).chain(PaceRules::rules())
 }
 
 /// Whether a rule is about what clients see.

@@ -35,10 +35,17 @@ impl Server {
         }
     }
 
+    /// Whether what leaves the core waits for the disk: all of it, or what the disk has to know first.
+    #[inline]
+    pub(crate) fn is_held_up(&self) -> bool {
+        self.is_writing() && !self.has_threads()
+    }
+
     /// Whether nothing leaves the core until the disk is done.
-    pub(super) fn waits_for_disk(&self) -> bool {
+    #[inline]
+    pub(crate) fn waits_for_disk(&self) -> bool {
         let goes_on = self.writing == Writing::Disk && self.core.may_go_on_without_storage();
-        self.is_writing() && !self.has_threads() && !goes_on
+        self.is_held_up() && !goes_on
     }
 
     /// A leader that waits for its disk is not heard, so that others replace it: only with a planted bug it goes on with its

@@ -9,8 +9,8 @@ use crate::proposal::{Author, encode_change};
 use crate::requests::{Own, Waiting};
 use whitewater_check::Membership;
 use whitewater_raft::{
-    ChangeStep, Changer, ConfChangeV2, ConfState, Entry, EntryKind, Progress, Role, StepError, Tracker,
-    decode_entry,
+    ChangeStep, Changer, ConfChangeV2, ConfState, Entry, EntryKind, Progress, ProgressState, Role, StepError,
+    Tracker, decode_entry,
 };
 use whitewater_sim::{NodeId, OpId};
 
@@ -140,6 +140,14 @@ impl Server {
             return Some(known);
         }
         progress.iter().find(|known| known.id == id)
+    }
+
+    /// Whether a peer is sent nothing before it answers, whatever waits for it.
+    pub(crate) fn is_window_full(&self, peer: NodeId) -> bool {
+        self.progress_of(peer).is_none_or(|known| {
+            let is_full = known.state == ProgressState::Replicate && known.inflights.is_full();
+            is_full || known.is_paused() || known.requested_snapshot != 0
+        })
     }
 
     /// Puts a committed change into effect, and says what it came to.

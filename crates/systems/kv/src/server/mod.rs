@@ -75,6 +75,7 @@ pub(crate) struct Taken {
     pub(crate) from: NodeId,
     pub(crate) kind: MessageKind,
     pub(crate) term: u64,
+    pub(crate) index: u64,
     pub(crate) rejects: bool,
     /// A request for a vote that is to be heard in spite of a leader, because the leader wants it.
     pub(crate) takes_over: bool,

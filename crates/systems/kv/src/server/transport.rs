@@ -80,8 +80,8 @@ impl Server {
             fx.mark(marks::STEPPED_WHILE_WRITING);
         }
         let kind = message.kind;
-        let Message { term, reject: rejects, transfer: takes_over, .. } = *message;
-        self.taken = Some(Taken { from, kind, term, rejects, takes_over });
+        let Message { term, index, reject: rejects, transfer: takes_over, .. } = *message;
+        self.taken = Some(Taken { from, kind, term, index, rejects, takes_over });
         if let Some(snapshot) = message.snapshot() {
             self.acknowledge_snapshot(from, snapshot.index, fx);
         }
