@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 use whitewater_sim::Digester;
 
 /// What a campaign had to say of a bug.
@@ -36,8 +37,36 @@ struct Judged {
     seconds: u64,
 }
 
-/// A campaign that takes longer than so many seconds hangs: alone on a machine it takes half a minute.
-const TIMEOUT_SECONDS: &str = "600";
+/// A bug that `cargo mutants` makes up.
+#[derive(Clone, Debug, Deserialize)]
+struct Made {
+    /// `FILE:LINE:COLUMN: CHANGE`.
+    name: String,
+    /// From the top folder of the project.
+    file: PathBuf,
+    /// A unified diff of the file.
+    diff: String,
+}
+
+/// A campaign that takes longer hangs: alone on a machine it takes half a minute.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// How often is looked whether it is over.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The only test that these bugs are held against.
+const TEST: &[&str] = &[
+    "test",
+    "--no-run",
+    "--message-format",
+    "json",
+    "--profile",
+    "planted",
+    "--package",
+    "whitewater-mutants",
+    "--test",
+    "machine",
+];
 
 /// Survivors that were looked at, from the top folder of the project: `FILE: CHANGE | why nothing can find it`.
 const EXPLAINED: &str = "crates/mutants/machine.txt";
@@ -57,13 +86,13 @@ pub(super) fn run(count: usize, typed: &Typed, screen: &Screen) -> anyhow::Resul
     let explained = explained(&root)?;
     let interrupted = interrupt::flag();
     let mut judged = Vec::new();
-    for (at, name) in sample.iter().enumerate() {
-        let one = match known.remove(name) {
+    for (at, made) in sample.iter().enumerate() {
+        let one = match known.remove(&made.name) {
             Some(one) => one,
             None => {
                 // Whatever an interrupted search has left there is taken back.
                 patched::copy(&root, &source)?;
-                let one = judge(name, &source, &home)?;
+                let one = judge(made, &source, &home.join("build"))?;
                 if interrupted.load(Ordering::SeqCst) {
                     return Ok(Exit::Interrupted);
                 }
@@ -171,77 +200,75 @@ fn read(path: &Path) -> anyhow::Result<BTreeMap<String, Judged>> {
 }
 
 /// Every bug that the machine makes up.
-fn all(source: &Path) -> anyhow::Result<Vec<String>> {
-    let output = mutants(source, &["--list"])?;
+fn all(source: &Path) -> anyhow::Result<Vec<Made>> {
+    let mut command = rebuild::cargo();
+    command.args(["mutants", "--list", "--json", "--diff"]).current_dir(source);
+    let output = command.output().context("`cargo mutants` cannot be started")?;
     if !output.status.success() {
         bail!("`cargo mutants --list` failed:\n{}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(text.lines().map(str::to_owned).filter(|line| !line.is_empty()).collect())
+    serde_json::from_slice(&output.stdout).context("`cargo mutants --list --json --diff` gave something else")
 }
 
 /// So many of them, drawn by the seed: whichever of them is taken away, the others stay.
-fn drawn(mut names: Vec<String>, seed: u64, count: usize) -> Vec<String> {
-    let number = |name: &String| {
+fn drawn(mut all: Vec<Made>, seed: u64, count: usize) -> Vec<Made> {
+    let number = |made: &Made| {
         let mut digester = Digester::default();
         digester.word(seed);
-        digester.bytes(name.as_bytes());
+        digester.bytes(made.name.as_bytes());
         digester.short()
     };
-    names.sort_by_cached_key(number);
-    names.truncate(count);
-    names
+    all.sort_by_cached_key(number);
+    all.truncate(count);
+    all
 }
 
-fn judge(name: &str, source: &Path, home: &Path) -> anyhow::Result<Judged> {
+/// Builds one, in a folder that all share, since each changes one file, and holds it against the test.
+fn judge(made: &Made, source: &Path, target: &Path) -> anyhow::Result<Judged> {
     let begun = Instant::now();
-    let only = format!("^{}$", escaped(name));
-    let output = home.join("output");
-    let target: PathBuf = home.join("build");
-    fs::create_dir_all(&output)?;
-    let arguments = ["--in-place", "--baseline", "skip", "--timeout", TIMEOUT_SECONDS, "--re", &only];
-    let arguments = arguments.iter().copied().chain(["--output", output.to_str().context("a path of text")?]);
-    // All bugs share what is built, of which each changes one file.
-    let made = command(source).args(arguments).env("CARGO_TARGET_DIR", &target).output();
-    let made = made.context("`cargo mutants` cannot be started")?;
-    let outcomes = output.join("mutants.out/outcomes.json");
-    let text = fs::read_to_string(&outcomes).with_context(|| format!("{}", outcomes.display()))?;
-    let counts: Counts = serde_json::from_str(&text).with_context(|| format!("{}", outcomes.display()))?;
-    let judgement = match counts {
-        Counts { caught: 1, .. } => Judgement::Found,
-        Counts { missed: 1, .. } => Judgement::Missed,
-        Counts { timeout: 1, .. } => Judgement::Hung,
-        Counts { unviable: 1, .. } => Judgement::NoProgram,
-        _ => bail!("`cargo mutants` judged nothing:\n{}", String::from_utf8_lossy(&made.stderr).trim()),
-    };
-    Ok(Judged { name: name.to_owned(), judgement, seconds: begun.elapsed().as_secs() })
+    let judged =
+        |judgement| Ok(Judged { name: made.name.clone(), judgement, seconds: begun.elapsed().as_secs() });
+    let path = source.join(&made.file);
+    let whole = files::read(&path)?;
+    let diff = diffy::Patch::from_str(&made.diff).with_context(|| format!("the diff of `{}`", made.name))?;
+    let changed = diffy::apply(&whole, &diff).with_context(|| format!("the diff of `{}`", made.name))?;
+    fs::write(&path, changed).with_context(|| format!("{} cannot be written", path.display()))?;
+    let Some(program) = test(source, target)? else { return judged(Judgement::NoProgram) };
+    let mut campaign = Command::new(program);
+    campaign.arg("--ignored").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut campaign = campaign.spawn().context("the campaign cannot be started")?;
+    let started = Instant::now();
+    loop {
+        if let Some(status) = campaign.try_wait()? {
+            return judged(if status.success() { Judgement::Missed } else { Judgement::Found });
+        }
+        if started.elapsed() >= TIMEOUT {
+            campaign.kill()?;
+            campaign.wait()?;
+            return judged(Judgement::Hung);
+        }
+        thread::sleep(LOOK_EVERY);
+    }
 }
 
-/// What `cargo mutants` counted.
+/// What cargo says of a test that it has built.
 #[derive(Deserialize)]
-struct Counts {
-    caught: u32,
-    missed: u32,
-    timeout: u32,
-    unviable: u32,
+struct Built {
+    executable: Option<PathBuf>,
 }
 
-fn escaped(name: &str) -> String {
-    let escape = |letter: char| match letter.is_ascii_alphanumeric() || letter == ' ' || letter == '_' {
-        true => letter.to_string(),
-        false => format!("\\x{{{:x}}}", letter as u32),
-    };
-    name.chars().map(escape).collect()
-}
-
-fn command(source: &Path) -> Command {
+/// The program of the test; none if it does not compile.
+fn test(source: &Path, target: &Path) -> anyhow::Result<Option<PathBuf>> {
     let mut command = rebuild::cargo();
-    command.arg("mutants").current_dir(source);
-    command
-}
-
-fn mutants(source: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
-    command(source).args(arguments).output().context("`cargo mutants` cannot be started")
+    command.args(TEST).env("CARGO_TARGET_DIR", target).current_dir(source);
+    let output = command.output().context("cargo cannot be started")?;
+    if !output.status.success() {
+        return Ok(None);
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut built = text.lines().rev().filter_map(|line| serde_json::from_str::<Built>(line).ok());
+    let program = built.find_map(|built| built.executable);
+    program.map(Some).context("cargo names no program of the test")
 }
 
 #[cfg(test)]
@@ -252,10 +279,13 @@ mod tests {
 
     #[test]
     fn a_sample_is_drawn_by_its_seed_and_a_larger_one_has_the_smaller_one_in_it() {
-        let names: Vec<String> = (0..100).map(|number| format!("bug {number}")).collect();
-        let small = drawn(names.clone(), 7, 10);
-        assert_eq!(small, drawn(names.clone(), 7, 20)[..10]);
-        assert_ne!(small, drawn(names, 8, 10));
+        let made =
+            |number: u32| Made { name: format!("bug {number}"), file: PathBuf::new(), diff: String::new() };
+        let names = |seed, count| -> Vec<String> {
+            drawn((0..100).map(made).collect(), seed, count).into_iter().map(|made| made.name).collect()
+        };
+        assert_eq!(names(7, 10), names(7, 20)[..10]);
+        assert_ne!(names(7, 10), names(8, 10));
     }
 
     #[test]
@@ -282,10 +312,5 @@ mod tests {
     #[test]
     fn an_explanation_outlives_a_line_that_moves() {
         assert_eq!(without_place(NAME), "crates/raft/src/log.rs: replace Log::last -> u64 with 0");
-    }
-
-    #[test]
-    fn every_letter_of_a_name_stands_for_itself() {
-        assert_eq!(escaped("a: b -> (c)"), "a\\x{3a} b \\x{2d}\\x{3e} \\x{28}c\\x{29}");
     }
 }
