@@ -381,4 +381,10 @@ pub(crate) mod tests {
         ("log-bounded", || compacts(1, 6, 9)),
         ("nothing-to-self", || talks_to(N1)),
     ];
+
+    /// What those rules that say several things say besides.
+    pub(crate) const FURTHER: &[(&str, Breaking)] = &[
+        ("window-bounded", || appends(&[cargo(1, 20); 3], Limits { window_bytes: 0, ..LIMITS }, None)),
+        ("window-bounded", || appends(&[cargo(2, 51)], LIMITS, None)),
+    ];
 }

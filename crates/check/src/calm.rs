@@ -173,7 +173,8 @@ impl Calm {
         match self.limits.elections {
             Some(most) if count > most => {
                 let message = format!(
-                    "{node} begins election {count} since faults are over, in term {term}, and {most} are enough"
+                    "{node} begins election {count} since faults are over, in term {term} at {}, and {most} are enough",
+                    witness.now
                 );
                 broken(ELECTIONS, node, None, message)
             }

@@ -133,9 +133,9 @@ fn changes((_, before): &(Time, Vec<Stance>), (time, after): &(Time, Vec<Stance>
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::log::testing::{N1, N2, Run};
+    use crate::log::testing::{N1, N2, N3, Run, Toy};
 
     /// Two candidates spoil each other's votes, round after round.
     fn duel(rounds: u64) -> Circle {
@@ -172,6 +172,50 @@ mod tests {
             circle.explain(Time::from_millis(60)).unwrap(),
             "nothing has changed in the cluster since 20ms"
         );
+    }
+
+    /// A round in which servers do all there is, and in which no state but the first comes twice.
+    fn goes_round(run: &mut Run, term: u64, mut look: impl FnMut(&Run)) {
+        let mut act = |run: &mut Run, node, act: &dyn Fn(&mut Toy)| {
+            run.step(node, act).unwrap();
+            look(run);
+        };
+        act(run, N1, &|n| n.role = Role::PreCandidate);
+        act(run, N1, &|n| n.enter(term, Role::Candidate));
+        run.crash(N3);
+        act(run, N2, &|n| n.enter(term, Role::Follower));
+        act(run, N1, &|n| n.role = Role::Follower);
+        act(run, N2, &|n| n.role = Role::PreCandidate);
+        act(run, N2, &|n| n.role = Role::Candidate);
+        act(run, N2, &|n| n.role = Role::Leader);
+        act(run, N1, &|n| n.leader = Some(N2));
+        run.boot(N3, |n| n.enter(term, Role::Follower)).unwrap();
+        act(run, N3, &|n| n.leader = Some(N2));
+        act(run, N2, &|n| n.role = Role::Follower);
+        act(run, N1, &|n| n.leader = None);
+        act(run, N3, &|n| n.leader = None);
+    }
+
+    /// What else can be told: that nothing happens, that only logs change, and all that servers do who come and go.
+    pub(crate) fn explanations() -> [String; 3] {
+        let (mut still, mut logs, mut all) = (Circle::default(), Circle::default(), Circle::default());
+        let mut run = Run::new();
+        still.look(Time::from_millis(20), &run.rules, 3);
+        let mut now = 0;
+        let mut next = || {
+            now += 10;
+            Time::from_millis(now)
+        };
+        for term in 1..4 {
+            goes_round(&mut run, term, |run| all.look(next(), &run.rules, 3));
+        }
+        run.rules.blind("leader-longest").expect("it is a rule");
+        for node in [N1, N2, N3, N1, N2, N3] {
+            run.step(node, |n| n.append(&[3])).unwrap();
+            logs.look(next(), &run.rules, 3);
+        }
+        [&still, &logs, &all]
+            .map(|circle| circle.explain(Time::from_millis(900)).expect("it has been looked at"))
     }
 
     #[test]

@@ -102,14 +102,18 @@ impl Membership {
     }
 }
 
+/// The servers of a set by name.
+pub(crate) fn names(set: u16) -> String {
+    let names = (0..16).filter(|n| set & 1 << n != 0).map(|n| NodeId::server(n).to_string());
+    names.collect::<Vec<_>>().join(" ")
+}
+
 impl std::fmt::Display for Membership {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = |set: u16| {
-            let names: Vec<String> =
-                (0..16).filter(|n| set & 1 << n != 0).map(|n| NodeId::server(n).to_string()).collect();
-            names.join(" ")
-        };
-        write!(f, "voters {}", names(self.voters))?;
+        match self.voters {
+            0 => f.write_str("voters nobody")?,
+            voters => write!(f, "voters {}", names(voters))?,
+        }
         if self.is_joint() {
             write!(f, ", before {}", names(self.outgoing))?;
         }

@@ -1,20 +1,39 @@
 //! Every message of every rule, as an engineer reads it: a change of one is seen like a change of code.
 
-use crate::client::record::tests::sample as linearizable;
+use crate::client::record::tests as linearizable;
 use crate::{
-    BoundRules, ClientRules, LINEARIZABLE, LeaseRules, PROGRESS_RULES, PaceRules, RaftRules, bounds, client,
-    lease, log, pace, progress_tests,
+    BoundRules, ClientRules, LINEARIZABLE, LeaseRules, PROGRESS_RULES, PaceRules, RaftRules, bounds, circle,
+    client, lease, log, pace, progress_tests,
 };
+use whitewater_sim::Violation;
 
-#[test]
-fn every_message_names_who_did_what_in_which_term_and_where() {
+/// A run that breaks each rule, in the order of the rules.
+fn samples() -> Vec<Violation> {
     let beside = lease::tests::RUNS.iter().chain(bounds::tests::RUNS).chain(pace::tests::RUNS);
     let mut samples = log::blinding_tests::samples();
     samples.extend(beside.map(|(name, run)| run().expect_err(name)));
     samples.extend(client::tests::samples());
-    samples.push(linearizable());
+    samples.push(linearizable::sample());
     samples.extend(progress_tests::samples());
+    samples
+}
 
+/// Runs in which rules say something else than in those.
+fn further() -> Vec<Violation> {
+    let bounds = bounds::tests::FURTHER.iter().map(|(name, run)| run().expect_err(name));
+    let clients = client::tests::further().chain(linearizable::further());
+    let (rule, claim) = PROGRESS_RULES[0];
+    let unled = circle::tests::explanations().map(|why| {
+        let message = format!("a majority is connected and has no leader; {why}");
+        Violation { rule, claim, message, node: None, peer: None }
+    });
+    let progress = progress_tests::further().chain(unled);
+    log::further_tests::samples().chain(bounds).chain(clients).chain(progress).collect()
+}
+
+#[test]
+fn every_message_names_who_did_what_in_which_term_and_where() {
+    let (samples, further) = (samples(), further());
     let beside = LeaseRules::rules().into_iter().chain(BoundRules::rules()).chain(PaceRules::rules());
     let clients = ClientRules::rules().into_iter().chain([LINEARIZABLE]);
     let rules = RaftRules::rules().into_iter().chain(beside).chain(clients).chain(PROGRESS_RULES);
@@ -25,11 +44,12 @@ fn every_message_names_who_did_what_in_which_term_and_where() {
         "each rule has a run that breaks it, in the order of the rules"
     );
 
-    let text: Vec<String> = samples
-        .iter()
-        .map(|sample| {
-            format!("{}\n  claim    {}\n  message  {}\n", sample.rule, sample.claim, sample.message)
-        })
-        .collect();
-    insta::assert_snapshot!("messages", text.concat());
+    let mut text = String::new();
+    for sample in &samples {
+        text += &format!("{}\n  claim    {}\n", sample.rule, sample.claim);
+        for said in [sample].into_iter().chain(further.iter().filter(|said| said.rule == sample.rule)) {
+            text += &format!("  message  {}\n", said.message);
+        }
+    }
+    insta::assert_snapshot!("messages", text);
 }

@@ -5,7 +5,7 @@ use crate::calm::Witness;
 use crate::client::ClientRules;
 use crate::lease::LeaseRules;
 use crate::log::RaftRules;
-use crate::log::testing::{N1, N2, Run};
+use crate::log::testing::{N1, N2, N3, Run};
 use crate::log_view::Stimulus;
 use crate::membership::Membership;
 use crate::owed::Ground;
@@ -149,6 +149,41 @@ fn a_snapshot_is_sent_twice() -> Option<Violation> {
     settled.see(send(1_500))
 }
 
+/// A follower is behind a leader that has committed all it has, and takes another for the leader, or nobody.
+fn a_follower_knows(leader: Option<NodeId>) -> Option<Violation> {
+    missing(|s| {
+        s.run.rules.blind("leader-named").unwrap();
+        for node in [N1, N3] {
+            s.run
+                .step(node, |n| {
+                    n.append(&[1]);
+                    (n.commit, n.applied) = (3, 3);
+                })
+                .unwrap();
+        }
+        s.run.step(N2, |n| n.leader = leader).unwrap();
+    })
+}
+
+/// Somebody stands for election again and again while nobody leads.
+fn a_candidate_goes_round() -> Option<Violation> {
+    let mut settled = Settled::new(false);
+    let mut act = |millis, node, act: &dyn Fn(&mut crate::log::testing::Toy)| {
+        settled.run.step(node, act).unwrap();
+        settled.see(witness(node, millis));
+    };
+    for round in 0..3 {
+        let (term, at) = (round + 2, 100 * round);
+        act(at, N2, &|n| n.role = Role::PreCandidate);
+        act(at + 10, N2, &|n| n.enter(term, Role::Candidate));
+        act(at + 20, N2, &|n| n.role = Role::Leader);
+        act(at + 30, N3, &|n| n.leader = Some(N2));
+        act(at + 40, N2, &|n| n.role = Role::Follower);
+        act(at + 50, N3, &|n| n.leader = None);
+    }
+    settled.missing()
+}
+
 type Breaking = fn() -> Option<Violation>;
 
 const RUNS: &[(&str, Breaking)] = &[
@@ -177,6 +212,12 @@ fn every_rule_over_progress_has_a_run_that_breaks_it_alone() {
 /// A run that breaks each rule, for the list of all messages.
 pub(crate) fn samples() -> Vec<Violation> {
     RUNS.iter().map(|(name, run)| run().expect(name)).collect()
+}
+
+/// What those rules that say several things say besides.
+pub(crate) fn further() -> impl Iterator<Item = Violation> {
+    let behind = [Some(N1), Some(N3), None].into_iter().map(a_follower_knows);
+    behind.chain([a_candidate_goes_round()]).map(|violation| violation.expect("something is missing"))
 }
 
 /// The table of invariants has a row for each of the 36, and names every rule there is, and no other.

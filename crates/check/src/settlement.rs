@@ -188,7 +188,7 @@ impl Settlement {
         let Owed::Progress { core, alone, .. } = &self.owed else { return Progress::Done };
         let eligible: Vec<NodeId> = servers.filter(|&node| !alone || core.has(node)).collect();
         let Some(leader) = leader(rules, &eligible, core, &connected) else {
-            return waiting(LEADER, "a majority is connected and has no leader".to_owned(), None, None);
+            return waiting(LEADER, unled(rules, core), None, None);
         };
         let membership = rules.membership(leader);
         let is_member = |node| membership.is_none_or(|membership| membership.has(node));
@@ -200,7 +200,12 @@ impl Settlement {
             }
         }
         if let Some(joint) = membership.filter(|membership| membership.auto_leave) {
-            return waiting(JOINT_LEFT, format!("{leader} leads with {joint}"), Some(leader), None);
+            let (term, last) = (rules.standing(leader).term, rules.log_standing(leader).last_index);
+            let message = format!(
+                "{leader} leads with {joint}, and does not leave that joint membership in term {term}, in which all of its {last} \
+                 entries are committed"
+            );
+            return waiting(JOINT_LEFT, message, Some(leader), None);
         }
         let is_in = |set: u16| set & 1 << leader.position() != 0;
         if is_in(service.transferring) {
@@ -217,7 +222,8 @@ impl Settlement {
             return waiting(PROPOSALS_ACCEPTED, message, Some(leader), None);
         }
         if let Some(client) = service.unanswered {
-            return waiting(ANSWERS, format!("{client} waits for an answer"), Some(client), Some(leader));
+            let message = format!("{client} waits for an answer, {}", served_by(rules, leader));
+            return waiting(ANSWERS, message, Some(client), Some(leader));
         }
         for (fresh, rule, what) in [
             (
@@ -228,7 +234,8 @@ impl Settlement {
             (service.fresh_read, FRESH_READ, "a read that was asked for after the faults is not answered"),
         ] {
             if fresh == Served::Waiting {
-                return waiting(rule, what.to_owned(), Some(leader), None);
+                let message = format!("{what}, {}", served_by(rules, leader));
+                return waiting(rule, message, Some(leader), None);
             }
         }
         Progress::Done
@@ -247,6 +254,19 @@ fn leader(
         reaches && rules.is_up(node) && rules.standing(node).role == Role::Leader
     };
     eligible.iter().copied().filter(leads).max_by_key(|&node| rules.standing(node).term)
+}
+
+/// That nobody leads, with the terms in which those stand that could choose a leader.
+fn unled(rules: &RaftRules, core: &Core) -> String {
+    let stands = |&node: &NodeId| format!("{node} in term {}", rules.standing(node).term);
+    let those: Vec<String> = core.members.iter().map(stands).collect();
+    format!("a majority is connected and has no leader, {}", those.join(", "))
+}
+
+/// Who could have served what was not served.
+fn served_by(rules: &RaftRules, leader: NodeId) -> String {
+    let (term, last) = (rules.standing(leader).term, rules.log_standing(leader).last_index);
+    format!("although {leader} leads term {term} and has committed and applied all of its {last} entries")
 }
 
 /// What a server lacks of a leader's log, in words.

@@ -5,6 +5,7 @@ use crate::run::{run, same};
 use crate::signature::Signature;
 use crate::story::Story;
 use crate::suspect::suspect;
+use crate::words::step_line;
 use whitewater_plan::{Plan, Profile};
 use whitewater_sim::{EventId, Outcome, System, Trace, TraceHash, Verdict};
 
@@ -137,8 +138,11 @@ impl Failure {
     /// What is wrong, in one sentence.
     pub fn message(&self) -> String {
         let verdict = &self.outcome.verdict;
-        match verdict {
-            Verdict::Crashed { location, .. } => format!("{verdict} (at {location})"),
+        let claimed = self.outcome.claim.and_then(|step| self.plan.script.steps.get(step));
+        match (verdict, claimed) {
+            (Verdict::Crashed { location, .. }, _) => format!("{verdict} (at {location})"),
+            // The world knows no text of steps, and a number alone tells nobody anything.
+            (_, Some(step)) => format!("{verdict}: `{}`", step_line(step)),
             _ => verdict.to_string(),
         }
     }

@@ -180,6 +180,18 @@ impl Role {
             Role::Learner => 'l',
         }
     }
+
+    /// What stands behind `n1 is` in a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Role::None => "without a role",
+            Role::Follower => "a follower",
+            Role::PreCandidate => "asking whether it could win",
+            Role::Candidate => "a candidate",
+            Role::Leader => "the leader",
+            Role::Learner => "a learner",
+        }
+    }
 }
 
 impl Digest for Role {

@@ -58,6 +58,8 @@ pub enum Verdict {
     Exhausted {
         /// Which.
         limit: Limit,
+        /// How many it allows; nanoseconds where it is one on time.
+        most: u64,
         /// The node that hit it, if it was one.
         node: Option<NodeId>,
     },
@@ -124,12 +126,25 @@ impl fmt::Display for Verdict {
             Verdict::Violated(violation) => f.write_str(&violation.message),
             // The line of the source is no behaviour: it would change traces that nothing has changed.
             Verdict::Crashed { node, message, .. } => write!(f, "{node} panicked: {message}"),
-            Verdict::Exhausted { limit, node: Some(node) } => {
-                write!(f, "{node} exhausted the limit on {limit}")
-            }
-            Verdict::Exhausted { limit, node: None } => write!(f, "the run exhausted the limit on {limit}"),
+            Verdict::Exhausted { limit, most, node } => exhausted(*limit, *most, *node, f),
             Verdict::Nondeterministic => f.write_str("the same plan gave two different runs"),
         }
+    }
+}
+
+/// Which limit was hit, by whom, and how much it allows.
+fn exhausted(limit: Limit, most: u64, node: Option<NodeId>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match (limit, node) {
+        (Limit::Steps, Some(node)) => write!(f, "{node} does more than {most} things upon one input"),
+        (Limit::Queue, Some(node)) => {
+            write!(f, "more than {most} events wait for {node}, which is busy or stopped")
+        }
+        (Limit::Queue, None) => write!(f, "more than {most} events wait at once"),
+        (Limit::Time, None) => {
+            write!(f, "the run takes more than {} of simulated time", Span::from_nanos(most))
+        }
+        (Limit::Events, None) => write!(f, "the run takes more than {most} events"),
+        (limit, _) => write!(f, "more than {most} {limit}"),
     }
 }
 

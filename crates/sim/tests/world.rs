@@ -294,17 +294,19 @@ fn a_panic_of_a_node_is_a_verdict() {
 #[test]
 fn a_node_that_sends_without_end_is_stopped() {
     let outcome = run(&short(vec![order(at(5), n(2), "flood")]));
-    assert_eq!(outcome.verdict, Verdict::Exhausted { limit: Limit::Steps, node: Some(n(2)) });
+    let most = Limits::default().steps.into();
+    assert_eq!(outcome.verdict, Verdict::Exhausted { limit: Limit::Steps, most, node: Some(n(2)) });
 }
 
 #[test]
 fn every_limit_is_a_verdict() {
     let exhausted = |limits| run(&Script { limits, ..short(vec![]) }).verdict;
     let limits = Limits::default();
-    let verdict = |limit| Verdict::Exhausted { limit, node: None };
-    assert_eq!(exhausted(Limits { events: 50, ..limits }), verdict(Limit::Events));
-    assert_eq!(exhausted(Limits { queue: 5, ..limits }), verdict(Limit::Queue));
-    assert_eq!(exhausted(Limits { time: Span::from_millis(100), ..limits }), verdict(Limit::Time));
+    let verdict = |limit, most| Verdict::Exhausted { limit, most, node: None };
+    assert_eq!(exhausted(Limits { events: 50, ..limits }), verdict(Limit::Events, 50));
+    assert_eq!(exhausted(Limits { queue: 5, ..limits }), verdict(Limit::Queue, 5));
+    let time = Span::from_millis(100);
+    assert_eq!(exhausted(Limits { time, ..limits }), verdict(Limit::Time, time.nanos()));
     assert_eq!(exhausted(limits), Verdict::Pass);
 }
 
@@ -373,6 +375,40 @@ fn a_broken_rule_ends_the_run_at_the_event_that_broke_it() {
     assert_eq!(trace.event(violation.cause).unwrap().kind, EventKind::Recv);
 }
 
+/// Breaks a rule at a crash, or when everything is over.
+struct Late {
+    at_crash: bool,
+}
+
+impl Monitor<Toy> for Late {
+    fn observe(&mut self, seen: &Seen<'_, Toy>, _: &Cluster<Toy>) -> Result<(), Violation> {
+        let breaks = self.at_crash && matches!(seen.what, What::Crashed);
+        if breaks { Err(broken("n2 is gone")) } else { Ok(()) }
+    }
+
+    fn owed(&mut self, _: Time, _: &Cluster<Toy>) -> Progress {
+        Progress::Done
+    }
+
+    fn end(&mut self) -> Result<(), Violation> {
+        if self.at_crash { Ok(()) } else { Err(broken("it was all in vain")) }
+    }
+}
+
+#[test]
+fn a_rule_may_be_broken_by_a_crash_and_by_all_that_happened() {
+    let crash = Action::Crash { node: Target::Node(n(2)), losing: Losing::Some, at_call: 0 };
+    let script = short(vec![step(at(40), crash, None)]);
+    let run = |at_crash| {
+        let outcome =
+            World::<Toy, _>::new(&script, Manner::default(), Late { at_crash }, true).unwrap().run();
+        let violation = outcome.trace.and_then(|trace| trace.event(trace.violation?).map(|event| event.time));
+        (outcome.verdict, violation.map(|time| time == Time::from_millis(40)))
+    };
+    assert_eq!(run(true), (Verdict::Violated(broken("n2 is gone")), Some(true)));
+    assert_eq!(run(false), (Verdict::Violated(broken("it was all in vain")), Some(false)));
+}
+
 /// Breaks a rule as soon as n1 sends anything after 30 ms.
 struct Gagged;
 
@@ -433,7 +469,8 @@ fn what_is_owed_and_never_paid_is_the_verdict_at_the_bound() {
     let script = short(vec![]);
     let outcome =
         World::<Toy, _>::new(&script, Manner::default(), Strict { owes: true }, true).unwrap().run();
-    assert_eq!(outcome.verdict, Verdict::Violated(broken("still noise")));
+    let message = "still noise; it was owed within 4s from 200ms on";
+    assert_eq!(outcome.verdict, Verdict::Violated(broken(message)));
     assert_eq!(outcome.time, Time::ZERO + script.horizon + script.settle.limit);
 }
 

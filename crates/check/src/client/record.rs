@@ -248,10 +248,11 @@ impl<T: Word> Record<T> {
     /// What a client saw of an operation, and when.
     fn sentence(&self, op: &Told, history: &History) -> String {
         let (node, what) = (NodeId::from_index(op.process as usize), deed(op, history));
-        let began = self.time(op.invoked).map_or("any time".to_owned(), moment);
-        match self.time(op.returned) {
-            Some(ended) => format!("{node} {what} between {began} and {}", moment(ended)),
-            None => format!("{node} {what} after {began}, perhaps"),
+        match (self.time(op.invoked).map(moment), self.time(op.returned).map(moment)) {
+            (Some(began), Some(ended)) => format!("{node} {what} between {began} and {ended}"),
+            (Some(began), None) => format!("{node} {what} after {began}, perhaps"),
+            (None, Some(ended)) => format!("{node} {what} at any time up to {ended}"),
+            (None, None) => format!("{node} {what} at any time, perhaps"),
         }
     }
 }
@@ -392,5 +393,39 @@ pub(crate) mod tests {
     /// A run that breaks the rule, for the list of all messages.
     pub(crate) fn sample() -> Violation {
         read_back(false, None).check().expect_err("the write was acknowledged before the read began")
+    }
+
+    /// What the rule says of operations of other kinds, of those without an end, and where any value may have been before.
+    pub(crate) fn further() -> [Violation; 4] {
+        let at = Time::from_millis;
+        let several = |ended: Ended<Text>| {
+            let mut record = Record::new(false);
+            let key = text("a");
+            let swap = || Deed::Swap(text("x"), text("y"));
+            record.asked(C1, OpId(0), (&key, Deed::Put(text("x"))), Some(at(1)));
+            record.told(OpId(0), &Ended::Done, at(2), None);
+            record.asked(C1, OpId(1), (&key, swap()), Some(at(3)));
+            record.told(OpId(1), &ended, at(4), None);
+            record.asked(C2, OpId(2), (&key, Deed::Append(text("z"))), Some(at(5)));
+            record.told(OpId(2), &Ended::Done, at(6), None);
+            record.asked(C2, OpId(3), (&key, Deed::Read), Some(at(7)));
+            record.told(OpId(3), &Ended::Value(Some(text("x"))), at(8), None);
+            record.check().expect_err("what was appended before is missing")
+        };
+        let old = read_back(true, Some("y")).check().expect_err("nobody wrote it");
+        let flips = || {
+            let mut record = Record::new(false);
+            let key = text("a");
+            for (op, client, value) in [(0, C1, "x"), (1, C2, "y")] {
+                record.asked(client, OpId(op), (&key, Deed::Put(text(value))), Some(at(1)));
+                record.told(OpId(op), &Ended::Done, at(2), None);
+            }
+            for (op, value, began) in [(2, "x", 3), (3, "y", 5), (4, "x", 7)] {
+                record.asked(C2, OpId(op), (&key, Deed::Read), Some(at(began)));
+                record.told(OpId(op), &Ended::Value(Some(text(value))), at(began + 1), None);
+            }
+            record.check().expect_err("nobody wrote in between")
+        };
+        [several(Ended::Done), several(Ended::Differs), old, flips()]
     }
 }

@@ -285,3 +285,34 @@ pub(crate) fn samples() -> Vec<Violation> {
         |&(name, history): &(&str, Breaking)| history(&mut History::new(Once::Claimed)).expect_err(name);
     HISTORIES.iter().map(broken).collect()
 }
+
+/// What those rules that say several things say besides.
+const FURTHER: &[(&str, Breaking)] = &[
+    ("no-phantom-value", |h| {
+        h.rules.invoked(OpId(0), asked(0), KEY + 1, Ask::Put, 0);
+        h.next = 1;
+        h.read(&[0])
+    }),
+    ("no-phantom-value", |h| {
+        let a = h.begin(Ask::Append);
+        h.end(a, Answer::Refused)?;
+        h.read(&[a])
+    }),
+    ("no-phantom-value", |h| {
+        let (a, p) = (h.begin(Ask::Append), h.begin(Ask::Put));
+        h.read(&[a, p])
+    }),
+    ("acknowledged-kept", |h| {
+        let writes: Vec<u64> = (0..30).map(|_| h.write(Ask::Append)).collect();
+        h.read(&writes[1..])
+    }),
+];
+
+/// The sentence of each.
+pub(crate) fn further() -> impl Iterator<Item = Violation> {
+    FURTHER.iter().map(|(name, history)| {
+        let violation = history(&mut History::new(Once::Claimed)).expect_err(name);
+        assert_eq!(violation.rule, *name, "{}", violation.message);
+        violation
+    })
+}

@@ -100,7 +100,7 @@ impl Value<'_> {
                     format!("it holds {} under another key, {}", wrote(), self.naming.key(write.key))
                 }
                 Some((_, write)) if write.state == State::Refused => {
-                    format!("it holds {} and was refused", wrote())
+                    format!("it holds {}, a write that was refused", wrote())
                 }
                 Some(_) => format!("it holds something before {} in place of everything", wrote()),
             };

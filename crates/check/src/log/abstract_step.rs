@@ -190,8 +190,9 @@ impl AbstractStep {
         if led || self.is_unsure || change.bits.meets(Bits::BOOT) || may_learn(commit, known, true) {
             return None;
         }
-        let message =
-            format!("{node} does not lead and commits entry {commit}, and leaders have committed {known}");
+        let message = format!(
+            "{node} does not lead and commits entry {commit}, and leaders have committed up to {known}"
+        );
         Some((change.is.leader.filter(|&leader| leader != node), message))
     }
 

@@ -79,7 +79,8 @@ const RUNS: &[(&str, Violating)] = &[
     ("abstract-step", abstract_step::tests::violating),
 ];
 
-fn run_for(name: &str) -> Run {
+/// The rules under which a run shows what it is to show of one of them.
+pub(super) fn run_for(name: &str) -> Run {
     match name {
         "abstract-step" => Run::without_short_cuts(),
         "answers-asked" => Run::but("abstract-step"),

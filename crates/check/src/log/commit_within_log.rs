@@ -23,9 +23,15 @@ impl LogRule for CommitWithinLog {
             return Ok(());
         }
         let message = if is.unfounded > 0 {
-            format!("{node} takes {} entries for committed that it does not have", is.unfounded)
+            format!(
+                "{node} takes {} entries for committed that it does not have, and its log ends with entry {}",
+                is.unfounded, is.last_index
+            )
         } else {
-            format!("{node} has applied entries up to {}, and {} are committed", is.applied, is.commit)
+            format!(
+                "{node} has applied entries up to {}, and only those up to {} are committed",
+                is.applied, is.commit
+            )
         };
         Self::broken(node, None, message)
     }

@@ -4,7 +4,7 @@ use super::books::Books;
 use super::change::LogChange;
 use super::rule::LogRule;
 use crate::change::Bits;
-use crate::membership::set_of;
+use crate::membership::{names, set_of};
 use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
 
 /// What a leader commits is on the disks of a quorum of its membership; of both quorums, if that is joint.
@@ -39,14 +39,10 @@ impl LogRule for CommittedOnQuorum {
         if news.chain([change.membership]).any(|membership| membership.decides(holders)) {
             return Ok(());
         }
-        let names: Vec<String> = (0..SERVERS_MAX)
-            .filter(|n| holders & 1 << n != 0)
-            .map(|n| NodeId::server(n).to_string())
-            .collect();
         let message = format!(
-            "{leader} leads term {} and commits entry {commit}, which only {} on disk, with {}",
+            "{leader} leads term {} and commits entry {commit}, which is durable at {}, with {}",
             is.term,
-            if names.is_empty() { "nobody has".to_owned() } else { format!("{} have", names.join(" ")) },
+            if holders == 0 { "nobody".to_owned() } else { format!("{} only", names(holders)) },
             change.membership
         );
         Self::broken(leader, None, message)

@@ -4,6 +4,7 @@ use super::books::Books;
 use super::change::LogChange;
 use super::rule::LogRule;
 use crate::change::Bits;
+use crate::membership::names;
 use whitewater_sim::{Role, Violation};
 
 /// Whoever becomes leader has the votes of a quorum of its membership; of both quorums, if that is joint.
@@ -28,9 +29,10 @@ impl LogRule for ElectedByQuorum {
             return Ok(());
         }
         let message = format!(
-            "{node} becomes leader of term {term} with {} and the votes of {} servers",
+            "{node} becomes leader of term {term} with {} and the votes of {} servers, {}",
             change.membership,
-            voted.count_ones()
+            voted.count_ones(),
+            names(voted)
         );
         Self::broken(node, None, message)
     }

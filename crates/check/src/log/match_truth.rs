@@ -36,7 +36,11 @@ impl LogRule for MatchTruth {
             if index > durable || !compacted && other.log.chain_at(index) != shadow.log.chain_at(index) {
                 let message = format!(
                     "{leader} leads term {term} and takes {peer} to have its log up to {index}, and {peer} has {} on disk",
-                    if index > durable { format!("entries up to {durable}") } else { "others".to_owned() }
+                    if index > durable {
+                        format!("entries up to {durable}")
+                    } else {
+                        "other entries".to_owned()
+                    }
                 );
                 return Self::broken(leader, Some(peer), message);
             }

@@ -32,7 +32,11 @@ impl LogRule for MembershipSteps {
                 _ => None,
             });
             if let Some(wrong) = wrong {
-                let message = format!("{node} has the membership {next} from entry {index} on: {wrong}");
+                let before = last.map_or(String::new(), |(before, last)| {
+                    format!(", behind {last} from entry {before} on")
+                });
+                let message =
+                    format!("{node} has the membership {next} from entry {index} on: {wrong}{before}");
                 return Self::broken(node, None, message);
             }
             if last.is_none_or(|(before, _)| index > before) {

@@ -49,6 +49,8 @@ mod vote_kept;
 #[cfg(test)]
 pub(crate) mod blinding_tests;
 #[cfg(test)]
+pub(crate) mod further_tests;
+#[cfg(test)]
 pub(crate) mod testing;
 
 pub use change::LogStanding;

@@ -8,7 +8,7 @@ pub fn markdown(failure: &Failure, about: &About) -> String {
     let report = Report::of(failure, about);
     let at = report.node.as_ref().map_or(String::new(), |node| format!(" at {node}"));
     let name = report.fingerprint.as_ref().map_or(String::new(), |name| format!(" `{name}`"));
-    let mut out = format!("### ✗ {}{at}{name}\n\n", plain(&report.rule));
+    let mut out = format!("### ✗ {}{at} after {} ms{name}\n\n", plain(&report.rule), report.time);
     if let Some(claim) = &report.claim {
         out.push_str(&format!("> {}\n\n", plain(claim)));
     }

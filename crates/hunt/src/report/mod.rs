@@ -14,7 +14,7 @@ use crate::causes::{before, is_refusal, refusals};
 use crate::failure::Failure;
 use crate::story::Story;
 use crate::why::why;
-use crate::words::{clipped, wrapped};
+use crate::words::{clipped, clock, wrapped};
 use serde::Serialize;
 use whitewater_plan::seed_text;
 use whitewater_sim::{EventId, EventKind, Verdict, Violation};
@@ -45,6 +45,8 @@ pub struct Report {
     pub rule: String,
     /// The node at which it shows.
     pub node: Option<String>,
+    /// When it was found, in milliseconds of simulated time.
+    pub time: String,
     /// What the rule claims.
     pub claim: Option<String>,
     /// What stands for it among failures.
@@ -85,6 +87,7 @@ impl Report {
         Report {
             rule: failure.rule().to_owned(),
             node: violation.and_then(|v| v.node).map(|node| node.to_string()),
+            time: clock(failure.outcome.time),
             claim: violation.map(|violation| violation.claim.to_owned()),
             fingerprint: about.fingerprint.clone(),
             message: sentence(&failure.message()),
@@ -145,7 +148,7 @@ pub fn text(failure: &Failure, about: &About) -> String {
 /// The rule with its claim.
 fn title(report: &Report) -> String {
     let at = report.node.as_ref().map_or(String::new(), |node| format!(" at {node}"));
-    let head = format!("✗ {}{at}", report.rule);
+    let head = format!("✗ {}{at} after {} ms", report.rule, report.time);
     let mut out = match &report.fingerprint {
         Some(fingerprint) => format!("{head:<80} {fingerprint}\n"),
         None => format!("{head}\n"),

@@ -69,7 +69,11 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let Action::Expect(condition, within) = &self.script.steps[step].action else { return };
         let message = match within {
             Some(within) => format!("step {} has not come true within {within}", step + 1),
-            None => format!("step {} is not true at its moment{}", step + 1, self.instead(condition)),
+            None => format!("step {} is not true at its moment", step + 1),
+        };
+        let message = match self.instead(condition) {
+            Some(instead) => format!("{message}, and {instead}"),
+            None => message,
         };
         let place = self.place_of(condition);
         self.director.steps[step].open = false;
@@ -180,13 +184,18 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     }
 
     /// What is the case instead, for the message.
-    fn instead(&self, condition: &Condition) -> String {
-        match condition {
-            Condition::Reaches(target, figure, _) => self
-                .resolve(*target)
-                .and_then(|node| Some((node, self.figure(node, figure)?)))
-                .map_or(String::new(), |(node, is)| format!(": {figure} of {node} is {is}")),
-            _ => String::new(),
+    fn instead(&self, condition: &Condition) -> Option<String> {
+        let (Condition::Takes(target, _) | Condition::Reaches(target, ..)) = condition else { return None };
+        let Some(node) = self.resolve(*target) else {
+            // Whoever is meant by name is there; roles may be nobody's.
+            return (*target != Target::Any).then(|| "there is nobody whom it means".to_owned());
+        };
+        match (condition, self.cluster.role(node)) {
+            (_, None) => Some(format!("{node} is down")),
+            (Condition::Reaches(_, figure, _), _) => {
+                self.figure(node, figure).map(|is| format!("{figure} of {node} is {is}"))
+            }
+            (_, Some(role)) => Some(format!("{node} is {}", role.words())),
         }
     }
 }

@@ -332,16 +332,16 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     fn check_limits(&mut self) {
         self.counters.events += 1;
         let limits = &self.script.limits;
-        let limit = if self.counters.events > limits.events {
-            Limit::Events
+        let (limit, most) = if self.counters.events > limits.events {
+            (Limit::Events, limits.events)
         } else if self.queue.len() > limits.queue {
-            Limit::Queue
+            (Limit::Queue, limits.queue as u64)
         } else if self.now.nanos() > limits.time.nanos() {
-            Limit::Time
+            (Limit::Time, limits.time.nanos())
         } else {
             return;
         };
-        self.end_with(Verdict::Exhausted { limit, node: None }, EventId::NONE);
+        self.end_with(Verdict::Exhausted { limit, most, node: None }, EventId::NONE);
     }
 
     /// The window of time that repetitions are counted in.

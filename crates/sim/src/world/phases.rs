@@ -10,7 +10,7 @@ use crate::ratio::Ratio;
 use crate::script::Trigger;
 use crate::time::{Span, Time};
 use crate::trace::{EventId, EventKind};
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, Violation};
 
 impl<N: Node, M: Monitor<N>> World<N, M> {
     pub(super) fn run_phases(&mut self) {
@@ -90,7 +90,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         for (node, command) in inject {
             self.inject(node, command);
         }
-        let deadline = self.now + self.script.settle.limit + self.monitor.allowance();
+        let (begun, bound) = (self.now, self.script.settle.limit + self.monitor.allowance());
+        let deadline = begun + bound;
         let interval = self.monitor.interval();
         while self.verdict.is_none() {
             self.run_until(deadline.min(self.now + interval));
@@ -102,7 +103,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                 Progress::Done => return,
                 Progress::Waiting(violation) if self.now >= deadline => {
                     let cause = violation.node.map_or(EventId::NONE, |node| self.around(node).last_event);
-                    let violation = self.monitor.missed(self.now, violation);
+                    let Violation { message, .. } = &violation;
+                    let message = format!("{message}; it was owed within {bound} from {begun} on");
+                    let violation = self.monitor.missed(self.now, Violation { message, ..violation });
                     self.end_with(Verdict::Violated(violation), cause);
                 }
                 Progress::Waiting(_) => {}

@@ -180,7 +180,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         let around = self.around(node);
         around.parked.push_back(pending);
         if around.parked.len() > most {
-            let verdict = Verdict::Exhausted { limit: Limit::Queue, node: Some(node) };
+            let verdict = Verdict::Exhausted { limit: Limit::Queue, most: most as u64, node: Some(node) };
             return self.end_with(verdict, EventId::NONE);
         }
         if around.busy_until == Time::MAX {

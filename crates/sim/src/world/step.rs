@@ -131,7 +131,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.around(node).last_event = event;
         match fault {
             Some(Breakdown::Exhausted) => {
-                self.end_with(Verdict::Exhausted { limit: Limit::Steps, node: Some(node) }, event);
+                let most = self.script.limits.steps.into();
+                self.end_with(Verdict::Exhausted { limit: Limit::Steps, most, node: Some(node) }, event);
             }
             // What a node does after its disk has died under it is nobody's business.
             Some(Breakdown::Panicked { message, location }) if !dead => {

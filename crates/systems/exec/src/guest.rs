@@ -32,6 +32,16 @@ impl Trouble {
             Trouble::Babbles(_) => RULES[2],
         }
     }
+
+    /// The same, with the input upon which it came up.
+    pub(crate) fn upon(self, input: &Value) -> Trouble {
+        let with = |text| format!("{text}, when it was given `{}`", clipped(&input.to_string()));
+        match self {
+            Trouble::Dies(text) => Trouble::Dies(with(text)),
+            Trouble::Hangs(text) => Trouble::Hangs(with(text)),
+            Trouble::Babbles(text) => Trouble::Babbles(with(text)),
+        }
+    }
 }
 
 impl fmt::Display for Trouble {
@@ -141,8 +151,9 @@ impl Guest {
                 return Err(self.ended());
             }
         };
-        serde_json::from_str(&line)
-            .map_err(|error| Trouble::Babbles(format!("`{}`: {error}", clipped(&line))))
+        serde_json::from_str(&line).map_err(|error| {
+            Trouble::Babbles(format!("it says what is no JSON, {error}: `{}`", clipped(&line)))
+        })
     }
 
     fn status(&mut self) -> String {
@@ -186,7 +197,7 @@ fn next_line(reader: &mut impl BufRead) -> Option<Result<String, String>> {
         bytes.extend_from_slice(&chunk[..end.unwrap_or(chunk.len())]);
         reader.consume(used);
         if bytes.len() > LINE_MAX_BYTES {
-            return Some(Err(format!("a line has more than {LINE_MAX_BYTES} bytes")));
+            return Some(Err(format!("it says a line of more than {LINE_MAX_BYTES} bytes")));
         }
         if end.is_some() {
             return Some(text_of(bytes));
@@ -195,7 +206,7 @@ fn next_line(reader: &mut impl BufRead) -> Option<Result<String, String>> {
 }
 
 fn text_of(bytes: Vec<u8>) -> Result<String, String> {
-    String::from_utf8(bytes).map_err(|_| "a line is not UTF-8".to_owned())
+    String::from_utf8(bytes).map_err(|_| "it says a line that is not UTF-8".to_owned())
 }
 
 /// The beginning of a long text.

@@ -46,7 +46,7 @@ impl ExecNode {
             Ok(guest) => converse(guest, input, patience, fx).and_then(|answer| self.obey(&answer, fx)),
             Err(_) => return,
         };
-        if let Err(trouble) = talked {
+        if let Err(trouble) = talked.map_err(|trouble| trouble.upon(input)) {
             fx.note(format_args!("{trouble}"));
             self.guest = Err(trouble);
         }
@@ -54,15 +54,18 @@ impl ExecNode {
 
     fn obey(&mut self, answer: &Value, fx: &mut Hands<'_>) -> Result<(), Trouble> {
         let effects =
-            answer["effects"].as_array().ok_or_else(|| babble("there is no list `effects`", answer))?;
+            answer["effects"].as_array().ok_or_else(|| babble("answers without a list `effects`", answer))?;
         for effect in effects {
             self.act(effect, fx)?;
         }
         if let Some(role) = answer.get("role") {
-            self.role = role_of(role.as_str().unwrap_or_default()).ok_or_else(|| babble("no role", role))?;
+            self.role = role_of(role.as_str().unwrap_or_default()).ok_or_else(|| {
+                babble("has a role that is neither none nor follower nor candidate nor leader", role)
+            })?;
         }
         if let Some(term) = answer.get("term") {
-            self.term = term.as_u64().ok_or_else(|| babble("no term", term))?;
+            self.term =
+                term.as_u64().ok_or_else(|| babble("has a term that is no whole number from 0 on", term))?;
         }
         if let Some(state) = answer.get("state") {
             self.state = state.as_str().map_or_else(|| state.to_string(), str::to_owned);
@@ -73,33 +76,44 @@ impl ExecNode {
     fn act(&self, effect: &Value, fx: &mut Hands<'_>) -> Result<(), Trouble> {
         let wrong = |what: &str| babble(what, effect);
         let fields = effect.as_object().filter(|fields| fields.len() == 1);
-        let (name, what) =
-            fields.and_then(|fields| fields.iter().next()).ok_or_else(|| wrong("no effect"))?;
+        let (name, what) = fields
+            .and_then(|fields| fields.iter().next())
+            .ok_or_else(|| wrong("gives an effect that is no object with one field"))?;
         match name.as_str() {
             "send" => {
                 let to = what["to"].as_str().and_then(|to| to.parse::<NodeId>().ok());
                 let is_there = |to: &NodeId| to.is_server() && to.position() < self.servers;
-                let to = to.filter(is_there).ok_or_else(|| wrong("no receiver"))?;
-                let kind =
-                    position(self.manners.messages, &what["kind"]).ok_or_else(|| wrong("no such kind"))?;
+                let to = to
+                    .filter(is_there)
+                    .ok_or_else(|| wrong("sends to nobody who is a server of this run"))?;
+                let kind = position(self.manners.messages, &what["kind"])
+                    .ok_or_else(|| wrong("sends a message of a kind that it has not told of"))?;
                 let kind = Kind { code: kind as u8, name: self.manners.messages[kind] };
                 let term = what.get("term").and_then(Value::as_u64);
                 fx.send(to, Said { kind, term, body: what["body"].to_string().into() });
             }
             "timer" => {
-                let timer = self.timer(&what["name"]).ok_or_else(|| wrong("no such timer"))?;
+                let timer = self
+                    .timer(&what["name"])
+                    .ok_or_else(|| wrong("names a timer that it has not told of"))?;
                 let millis = |name: &str| {
                     what[name].as_u64().filter(|millis| *millis <= TIMER_MAX_MS).map(Span::from_millis)
                 };
                 match (millis("low_ms"), millis("high_ms")) {
                     (Some(low), Some(high)) if low <= high => fx.set_timer(timer, low, high),
-                    _ => return Err(wrong("no range of time")),
+                    _ => {
+                        return Err(wrong(
+                            "sets a timer without a range of time from low_ms to high_ms of a day at most",
+                        ));
+                    }
                 }
             }
-            "cancel" => fx.cancel_timer(self.timer(what).ok_or_else(|| wrong("no such timer"))?),
+            "cancel" => fx.cancel_timer(
+                self.timer(what).ok_or_else(|| wrong("names a timer that it has not told of"))?,
+            ),
             "reply" => {
                 let op = what["op"].as_u64().and_then(|op| u32::try_from(op).ok());
-                let op = op.ok_or_else(|| wrong("no operation"))?;
+                let op = op.ok_or_else(|| wrong("answers an operation without its number"))?;
                 let reply = match (what["result"].as_str(), what.get("value")) {
                     (Some("ok"), None) => Reply::Done(Answer::Written),
                     (Some("ok"), Some(Value::Null)) => Reply::Done(Answer::Value(None)),
@@ -109,16 +123,21 @@ impl ExecNode {
                     (Some("differs"), None) => Reply::Done(Answer::Differs),
                     (Some("refused"), None) => Reply::Refused,
                     (Some("unknown"), None) => Reply::Unknown,
-                    _ => return Err(wrong("no result")),
+                    _ => return Err(wrong("answers an operation with none of the results there are")),
                 };
                 fx.reply(OpId(op), reply);
             }
             "mark" => {
-                let mark = position(self.manners.marks, what).ok_or_else(|| wrong("no such mark"))?;
+                let mark = position(self.manners.marks, what)
+                    .ok_or_else(|| wrong("sets a mark that it has not told of"))?;
                 fx.mark(self.manners.marks[mark]);
             }
             "note" => fx.note(format_args!("{}", what.as_str().unwrap_or_default())),
-            _ => return Err(wrong("no such effect")),
+            _ => {
+                return Err(wrong(
+                    "gives an effect that is neither send nor timer nor cancel nor reply nor mark nor note",
+                ));
+            }
         }
         Ok(())
     }
@@ -154,7 +173,7 @@ fn serve(request: &Value, fx: &mut Hands<'_>) -> Result<Value, Trouble> {
     let file = |fx: &mut Hands<'_>| {
         let name = request["file"].as_str().filter(|name| is_file_name(name));
         let name =
-            name.ok_or_else(|| wrong("no name of a file, which has letters, digits, dots, - and _"))?;
+            name.ok_or_else(|| wrong("names a file otherwise than with letters, digits, dots, - and _"))?;
         Ok(fx.disk().open(name))
     };
     Ok(match request["ask"].as_str() {
@@ -162,15 +181,15 @@ fn serve(request: &Value, fx: &mut Hands<'_>) -> Result<Value, Trouble> {
             (Some(site), Some(low), Some(high)) if low <= high => {
                 json!({ "value": fx.draw(name_hash(site), low, high) })
             }
-            _ => return Err(wrong("no site and range")),
+            _ => return Err(wrong("draws without a site and a range from low to high")),
         },
         Some("append") => {
-            let text = request["text"].as_str().ok_or_else(|| wrong("no text"))?;
+            let text = request["text"].as_str().ok_or_else(|| wrong("appends no text"))?;
             let file = file(fx)?;
             said(fx.disk().append(file, text.as_bytes()))
         }
         Some("truncate") => {
-            let length = request["length"].as_u64().ok_or_else(|| wrong("no length"))?;
+            let length = request["length"].as_u64().ok_or_else(|| wrong("truncates to no length"))?;
             let file = file(fx)?;
             said(fx.disk().truncate(file, length as usize))
         }
@@ -178,7 +197,7 @@ fn serve(request: &Value, fx: &mut Hands<'_>) -> Result<Value, Trouble> {
             let file = file(fx)?;
             match fx.disk().sync(file) {
                 Ok(Sync::Done) => json!({ "ok": true }),
-                Ok(Sync::Pending(_)) => return Err(wrong("its disk takes its time")),
+                Ok(Sync::Pending(_)) => return Err(wrong("syncs a disk that takes its time")),
                 Err(error) => said(Err(error)),
             }
         }
@@ -186,7 +205,7 @@ fn serve(request: &Value, fx: &mut Hands<'_>) -> Result<Value, Trouble> {
             let file = file(fx)?;
             json!({ "text": String::from_utf8_lossy(fx.disk().read(file)) })
         }
-        _ => return Err(wrong("neither effects nor a request")),
+        _ => return Err(wrong("says what is neither effects nor a request")),
     })
 }
 
@@ -204,7 +223,7 @@ fn said(done: Result<(), DiskError>) -> Value {
 }
 
 fn babble(what: &str, value: &Value) -> Trouble {
-    Trouble::Babbles(format!("{what} in `{}`", clipped(&value.to_string())))
+    Trouble::Babbles(format!("it {what}, in `{}`", clipped(&value.to_string())))
 }
 
 fn position(names: &[&str], name: &Value) -> Option<usize> {

@@ -131,7 +131,7 @@ impl Monitor<ExecNode> for Watch {
             let leader = *self.led.entry(node.term()).or_insert(seen.node);
             if leader != seen.node {
                 let term = node.term();
-                let message = format!("{} leads term {term}, in which {leader} has led", seen.node);
+                let message = format!("{} leads term {term}, which {leader} has led before", seen.node);
                 return Err(broken(ONE_LEADER, message, seen.node));
             }
         }
@@ -157,5 +157,28 @@ impl Monitor<ExecNode> for Watch {
     fn figures(&self) -> Figures {
         let (acknowledged_writes, undecided) = (self.clients.acknowledged(), self.clients.undecided());
         Figures { acknowledged_writes, undecided, ..Figures::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whitewater_check::{Answered, Asked, Deed, Ended};
+    use whitewater_sim::OpId;
+    use whitewater_store::Text;
+
+    #[test]
+    fn a_key_that_nobody_can_decide_about_is_counted() {
+        let mut watch = Watch::new(&Script::default());
+        watch.clients.search_within(0);
+        let (text, node) = (|text: &str| Text::from(text), NodeId::client(0));
+        let deeds = [(Deed::Put(text("x")), Ended::Done), (Deed::Swap(text("x"), text("x")), Ended::Done)];
+        for (number, (deed, ended)) in (0..).zip(deeds.into_iter().cycle().take(6)) {
+            let at = Time::from_millis(u64::from(number));
+            watch.clients.asked(OpId(number), Asked { node, at }, &text("a"), deed, true);
+            watch.clients.told(OpId(number), node, &ended, Answered { at, ..Answered::default() }).unwrap();
+        }
+        assert_eq!(Monitor::<ExecNode>::end(&mut watch), Ok(()));
+        assert_eq!(Monitor::<ExecNode>::figures(&watch).undecided, 1);
     }
 }

@@ -1,29 +1,18 @@
 //! Guests in a shell: what an honest one comes to, and the verdict on each kind of bad one.
 
-use whitewater_exec::Exec;
-use whitewater_sim::{Action, NodeId, Options, Outcome, Script, Step, Target, Time, Trigger};
+mod common;
 
-/// A guest that answers everything with no effects, but an operation with what is given.
+use common::{HELLO, run_asking};
+use whitewater_exec::Exec;
+use whitewater_sim::Outcome;
+
 fn guest(at_operation: &str) -> String {
-    let honest = r#"echo '{"effects":[]}'"#;
-    let hello = r#"echo '{"operations":["get"],"messages":["M"],"timers":["t"],"patience_ms":2000}'"#;
-    let cases = format!("*hello*) {hello};; *operation*) {at_operation};; *) {honest};;");
-    let program = format!("while read -r line; do case \"$line\" in {cases} esac; done");
-    // One word of the command, whatever is in it.
-    let named = whitewater_sim::draw::name_hash(at_operation);
-    let file = std::env::temp_dir().join(format!("whitewater-guest-{}-{named:016x}", std::process::id()));
-    std::fs::write(&file, program).expect("a file can be written");
-    format!("exec:sh {}", file.display())
+    common::guest(HELLO, at_operation)
 }
 
 /// A run in which n1 is asked for a read.
 fn run(at_operation: &str) -> Outcome {
-    let system = Exec::make(&guest(at_operation)).expect("it says what it is like");
-    let ask =
-        Action::Operate { target: Target::Node(NodeId::server(0)), text: "get r1".to_owned(), every: None };
-    let steps = vec![Step::new(Trigger::At(Time::from_millis(10)), ask)];
-    let script = Script { servers: 2, steps, ..Script::default() };
-    system.run(&script, &Options::new(), false).expect("the script is right")
+    run_asking(&guest(at_operation), &[(10, 0, "get r1")])
 }
 
 #[test]
@@ -95,4 +84,28 @@ fn a_command_that_is_none_is_refused() {
     assert!(
         Exec::make("exec:no-such-program-at-all").err().expect("it is refused").contains("cannot be started")
     );
+}
+
+#[test]
+fn two_guests_that_lead_in_one_term_are_found_and_in_two_terms_are_not() {
+    let lead = |term: &str| {
+        let lead = format!(r#"echo '{{"effects":[],"role":"leader","term":'{term}'}}'"#);
+        run_asking(&guest(&lead), &[(10, 0, "get r1"), (20, 1, "get r1")]).verdict
+    };
+    assert_eq!(lead("4").rule(), "election-safety");
+    assert_eq!(lead("$$").rule(), "pass", "{}", lead("$$"));
+}
+
+#[test]
+fn what_no_answer_shows_alone_is_found_when_all_is_over() {
+    let hello = HELLO.replace(r#"["get"]"#, r#"["put","cas"]"#);
+    let reply = |op: u32, result: &str| {
+        format!(r#"echo '{{"effects":[{{"reply":{{"op":{op},"result":"{result}"}}}}]}}'"#)
+    };
+    let swap = |result: &str| {
+        let cases = format!("case \"$line\" in *cas*) {};; *) {};; esac", reply(1, result), reply(0, "ok"));
+        run_asking(&common::guest(&hello, &cases), &[(10, 0, "put r1 a"), (20, 0, "cas r1 a b")]).verdict
+    };
+    assert_eq!(swap("ok").rule(), "pass", "{}", swap("ok"));
+    assert_eq!(swap("differs").rule(), "linearizable", "it held what was to be replaced");
 }

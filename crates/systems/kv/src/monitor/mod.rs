@@ -320,7 +320,9 @@ impl KvMonitor {
             let (rule, claim) = LOG_FOUND_WHOLE;
             let counts = !self.ignores_damage && (self.counted == Counted::Clients || self.counted.has(rule));
             if counts && view.is_damaged() && !self.is_excused(seen.node, cluster) {
-                let message = format!("{} finds that its log is damaged", seen.node);
+                let what =
+                    view.damage().map_or(String::new(), |what| format!(", and nothing excuses it: {what}"));
+                let message = format!("{} finds that its log is damaged{what}", seen.node);
                 return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
             }
             // Its process is dead; what it shows is what it had in memory.

@@ -316,7 +316,9 @@ impl Settling {
             None => Progress::Done,
             Some(node) => {
                 let (rule, claim) = REPAIRED;
-                let message = format!("{node} reaches all of its peers, and its log is damaged still");
+                let server = cluster.view(node).and_then(KvNode::server);
+                let what = server.and_then(Server::damage).map_or(String::new(), |what| format!(": {what}"));
+                let message = format!("{node} reaches all of its peers, and its log is damaged still{what}");
                 Progress::Waiting(Violation { rule, claim, message, node: Some(node), peer: None })
             }
         }

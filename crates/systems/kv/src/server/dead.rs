@@ -39,7 +39,10 @@ impl Server {
         fx.note(format_args!("cannot start: {error}"));
         self.halted = true;
         match error {
-            WalError::Damaged { .. } => self.begin_repair(fx),
+            WalError::Damaged { .. } => {
+                self.damage = Some(Box::new(error.clone()));
+                self.begin_repair(fx);
+            }
             _ => self.start_later(fx),
         }
     }

@@ -37,7 +37,7 @@ pub(crate) use view::FIGURES;
 use whitewater_check::{Membership, Refusal};
 use whitewater_raft::{ConfState, Config, MessageKind, RawNode, ReadMode, Ready};
 use whitewater_sim::{Boot, DrawSite, Effects, Input, LocalTime, NodeId, Span};
-use whitewater_wal::Durability;
+use whitewater_wal::{Durability, WalError};
 
 /// The hands of a node.
 pub(crate) type Hands<'a> = Effects<'a, KvNode>;
@@ -122,6 +122,8 @@ pub struct Server {
     boxes: Vec<Box<whitewater_raft::Message>>,
     /// The process died of its disk; it is started again after a while.
     halted: bool,
+    /// What was wrong with the log when it was found damaged last.
+    damage: Option<Box<WalError>>,
     /// While it is started again: its log, and when what was read of it is durable.
     reopening: Option<Box<Reopening>>,
     /// How far it is with getting a log back that was damaged.
@@ -223,6 +225,7 @@ impl Server {
             requests: Requests::default(),
             boxes: Vec::new(),
             halted: false,
+            damage: None,
             reopening: None,
             repair: Repair::Sound,
             fences: vec![Fence::default(); identity.servers],

@@ -81,6 +81,11 @@ impl Server {
         !matches!(self.repair, Repair::Sound)
     }
 
+    /// What was wrong with its log when it was found damaged last.
+    pub fn damage(&self) -> Option<&WalError> {
+        self.damage.as_deref()
+    }
+
     /// Whether its log was found damaged and nobody can repair it.
     pub fn is_hopeless(&self) -> bool {
         matches!(self.repair, Repair::Hopeless)

@@ -7,6 +7,7 @@
 
 use super::{claims, is_majority, rounded};
 use crate::node::RelayNode;
+use crate::queue::Queue;
 use crate::raft::Mode;
 use crate::settings::{Settings, settle_delay};
 use crate::vclock::Vclock;
@@ -143,7 +144,8 @@ impl Debts {
         };
         let Some(&node) = core.members.iter().find(|node| is_open(node)) else { return Owed::Paid };
         let waited = now.since(self.began.max(self.stands[leader.index()]).max(self.stands[node.index()]));
-        let message = format!("rows wait in the queue of {node} for {}, and {leader} leads", rounded(waited));
+        let claimed = cluster.view(node).and_then(|view| view.queue()).map_or(0, Queue::term);
+        let message = undrained(node, claimed, waited, (leader, term));
         let (rule, claim) = claims::QUEUE_DRAINS;
         self.lags(Violation { rule, claim, message, node: Some(node), peer: Some(leader) }, waited, now)
     }
@@ -169,32 +171,14 @@ impl Debts {
         let (follower, source) = (view(node), view(leader));
         let missing = follower.vclock().missing_from(source.vclock());
         let all = source.vclock().total();
-        let rows = match missing == all {
-            true => format!("has applied none of its {all} row{}", if all == 1 { "" } else { "s" }),
-            false => format!("has not applied {missing} of its {all} rows"),
-        };
-        let term = match follower.term() == source.term() {
-            true => "in that term".to_owned(),
-            false => format!("in term {}", follower.term()),
-        };
-        let knows = match follower.leader() {
-            Some(known) if known == leader => "knows that it leads".to_owned(),
-            Some(known) => format!("takes {known} for the leader"),
-            None => "knows no leader".to_owned(),
-        };
-        let message = format!(
-            "{node} is up, connected to leader {leader} of term {}, {term} and {knows}, but {rows} for {}",
-            source.term(),
-            rounded(waited),
-        );
-        let (rule, claim) = claims::FOLLOWER_CATCHES_UP;
-        Violation { rule, claim, message, node: Some(node), peer: Some(leader) }
+        let (terms, known) = ((source.term(), follower.term()), follower.leader());
+        lagging((node, leader), terms, known, (missing, all), waited)
     }
 
     fn election(&self, core: &Core, now: Time, cluster: &Cluster<RelayNode>) -> Owed {
         let views = core.members.iter().filter_map(|&node| cluster.view(node));
         let members: Vec<(Mode, Vclock)> = views.map(|view| (view.mode(), *view.vclock())).collect();
-        self.leaderless(now, chances(&members, cluster.server_count()))
+        named(self.leaderless(now, chances(&members, cluster.server_count())), core)
     }
 
     fn leaderless(&self, now: Time, chances: Chances) -> Owed {
@@ -251,6 +235,51 @@ fn chances(members: &[(Mode, Vclock)], servers: usize) -> Chances {
     Chances { candidates: count as u64, electable: electable.len() as u64, granted_permille }
 }
 
+/// A follower of a leader, with the terms they are in, lacks some of so many rows and takes somebody for the leader.
+fn lagging(
+    (node, leader): (NodeId, NodeId),
+    (led, term): (u64, u64),
+    known: Option<NodeId>,
+    (missing, all): (u64, u64),
+    waited: Span,
+) -> Violation {
+    let rows = match missing == all {
+        true => format!("has applied none of its {all} row{}", if all == 1 { "" } else { "s" }),
+        false => format!("has not applied {missing} of its {all} rows"),
+    };
+    let term = if term == led { "in that term".to_owned() } else { format!("in term {term}") };
+    let knows = match known {
+        Some(known) if known == leader => "knows that it leads".to_owned(),
+        Some(known) => format!("takes {known} for the leader"),
+        None => "knows no leader".to_owned(),
+    };
+    let message = format!(
+        "{node} is up, connected to leader {leader} of term {led}, {term} and {knows}, but {rows} for {}",
+        rounded(waited),
+    );
+    let (rule, claim) = claims::FOLLOWER_CATCHES_UP;
+    Violation { rule, claim, message, node: Some(node), peer: Some(leader) }
+}
+
+/// What does not come to an end in the queue of a node, where somebody leads a term: rows that wait, or a claim of an earlier
+/// term.
+fn undrained(node: NodeId, claimed: u64, waited: Span, (leader, term): (NodeId, u64)) -> String {
+    let what = match claimed {
+        0 => format!("the queue of {node} is not claimed"),
+        claimed if claimed == term => format!("rows wait in the queue of {node}"),
+        claimed => format!("the queue of {node} is claimed in term {claimed}"),
+    };
+    format!("{what} for {}, and {leader} leads term {term}", rounded(waited))
+}
+
+/// The same, with those who could have elected a leader.
+fn named(owed: Owed, core: &Core) -> Owed {
+    let Owed::Waiting(violation) = owed else { return owed };
+    let names: Vec<String> = core.members.iter().map(NodeId::to_string).collect();
+    let message = format!("{}, {}", violation.message, names.join(" "));
+    Owed::Waiting(Violation { message, ..violation })
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -286,10 +315,28 @@ pub(super) mod tests {
     /// A leader is missing, and nothing can be waited for.
     pub(in crate::monitor) fn sample() -> Violation {
         let debts = debts(Span::from_millis(60_000));
-        match debts.leaderless(after(&debts, 100), left_alone(3)) {
+        let core = Core { members: (0..3).map(NodeId::server).collect() };
+        match named(debts.leaderless(after(&debts, 100), left_alone(3)), &core) {
             Owed::Waiting(violation) => violation,
             other => panic!("a leader is owed, and not {other:?}"),
         }
+    }
+
+    /// What those rules that say several things say besides.
+    pub(in crate::monitor) fn further() -> Vec<Violation> {
+        let (rule, claim) = claims::QUEUE_DRAINS;
+        let (node, leader, waited) = (NodeId::server(0), NodeId::server(1), Span::from_millis(40));
+        let undrained = |claimed| {
+            let message = undrained(node, claimed, waited, (leader, 3));
+            Violation { rule, claim, message, node: Some(node), peer: Some(leader) }
+        };
+        let another = Some(NodeId::server(2));
+        vec![
+            undrained(2),
+            undrained(0),
+            lagging((node, leader), (3, 2), another, (1, 1), waited),
+            lagging((node, leader), (3, 3), None, (7, 7), waited),
+        ]
     }
 
     #[test]

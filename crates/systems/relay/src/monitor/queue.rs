@@ -157,6 +157,14 @@ pub(super) mod tests {
         assert_eq!(found.unwrap_err().rule, "claimed-before-written");
     }
 
+    impl QueueRules {
+        /// As if every row that anybody writes had been rolled back by n3.
+        pub(in crate::monitor) fn presume_all_rolled_back(&mut self) {
+            let rows = (0..3).flat_map(|owner| (1..200).map(move |lsn| (NodeId::server(owner).index(), lsn)));
+            self.decided.extend(rows.map(|row| (row, (false, NodeId::server(2)))));
+        }
+    }
+
     /// A run that breaks each rule, in the order of [`super::super::RelayMonitor::rules`].
     pub(in crate::monitor) fn samples() -> Vec<Violation> {
         let begun = [(N1, 1, "promote 1"), (N1, 2, "sync x=1")];

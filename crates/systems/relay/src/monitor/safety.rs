@@ -169,11 +169,27 @@ pub(super) mod tests {
         runs.into_iter().map(|run| run.broken.expect("each run breaks a rule")).collect()
     }
 
+    /// What those rules that say several things say besides.
+    pub(in crate::monitor) fn further() -> Vec<Violation> {
+        let start = Run::default().step(N1, in_term(3), 0).start(N1, in_term(2), 0);
+        let forgot = Standing { durable_term: 2, ..in_term(3) };
+        let disk = Run::default().step(N1, in_term(3), 0).step(N1, forgot, 0);
+        let mut early = Run::default();
+        let said =
+            Announcement { term: 2, vote: Some(N2), state: Role::Follower, vclock: None, sees_leader: None };
+        let seen = early.safety.announced(N1, &said, Some((2, Some(N3))));
+        let unwritten = Run::default().step(N2, in_term(1), 1);
+        let runs = [start, disk, early.note(seen), unwritten];
+        runs.into_iter().map(|run| run.broken.expect("each run breaks a rule")).collect()
+    }
+
     #[test]
     fn a_vote_that_left_before_the_disk_died_counts() {
         let mut run = Run::default().votes(N3, 2, N1);
         run.safety.died(N3).unwrap();
         run.safety.begin();
+        let mut twice = Run::default().votes(N3, 2, N1).votes(N3, 2, N2);
+        assert_eq!(twice.safety.died(N3).unwrap_err().rule, "vote-once");
         let run = run.start(N3, in_term(1), 0).votes(N3, 2, N2).step(N3, in_term(2), 0);
         assert_eq!(run.rule(), Some("vote-once"));
     }

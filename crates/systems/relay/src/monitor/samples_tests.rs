@@ -2,22 +2,72 @@
 
 use super::{RelayMonitor, claims, owed, queue, safety};
 use crate::command::Command;
+use crate::message::{Announcement, Body, Message};
 use crate::node::RelayNode;
 use crate::settings::{OPTIONS, Settings};
 use crate::timer::Timer;
+use whitewater_check::ElectionView;
 use whitewater_sim::{
-    Action, Cluster, Monitor, NodeId, Options, Phase, Progress, Script, Seen, Span, Step, Target, Time,
-    Trigger, Verdict, Violation, What, World,
+    Action, Cluster, Effect, Monitor, NodeId, Options, Phase, Progress, Script, Seen, Span, Step, Target,
+    Time, Trigger, Verdict, Violation, What, World,
 };
+
+/// What a monitor is told of announcements that is not so.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rumour {
+    None,
+    /// Whoever is behind made the announcement that somebody else made.
+    Early,
+    /// Whoever announces a vote announced one for each server, as its disk died.
+    LastWords,
+}
 
 /// A monitor that knows less than there is, and that may not know who was told what.
 struct Deceived {
     monitor: RelayMonitor,
     sees_no_commands: bool,
+    rumour: Rumour,
+}
+
+/// The messages with announcements among what a node did.
+fn announcements(effects: &[Effect<RelayNode>]) -> impl Iterator<Item = (NodeId, &Message, &Announcement)> {
+    effects.iter().filter_map(|effect| match effect {
+        Effect::Send { to, message } => Some((*to, message, message.body.announcement()?)),
+        _ => None,
+    })
+}
+
+impl Deceived {
+    /// What the monitor says to a message that a node is said to have sent.
+    fn hears(
+        &mut self,
+        seen: &Seen<'_, RelayNode>,
+        (node, died): (NodeId, bool),
+        (to, message): (NodeId, Message),
+        cluster: &Cluster<RelayNode>,
+    ) -> Result<(), Violation> {
+        let (effects, what) = ([Effect::Send { to, message }], What::Fired(Timer::Election));
+        let (event, time) = (seen.event, seen.time);
+        self.monitor.observe(&Seen { event, time, node, what, effects: &effects, died }, cluster)
+    }
 }
 
 impl Monitor<RelayNode> for Deceived {
     fn observe(&mut self, seen: &Seen<'_, RelayNode>, cluster: &Cluster<RelayNode>) -> Result<(), Violation> {
+        let rumour = self.rumour;
+        for (to, message, said) in announcements(seen.effects) {
+            let is_behind = |&node: &NodeId| {
+                node != seen.node && cluster.view(node).is_some_and(|view| view.durable_term() < said.term)
+            };
+            if let Some(behind) = cluster.servers().find(is_behind).filter(|_| rumour == Rumour::Early) {
+                self.hears(seen, (behind, false), (to, message.clone()), cluster)?;
+            }
+            for candidate in (0..3).map(NodeId::server).filter(|_| rumour == Rumour::LastWords) {
+                let body = Body::Announce(Announcement { vote: Some(candidate), ..*said });
+                let message = Message { body, ..message.clone() };
+                self.hears(seen, (seen.node, true), (to, message), cluster)?;
+            }
+        }
         if self.sees_no_commands && matches!(seen.what, What::Commanded { .. }) {
             let Seen { event, time, node, effects, died, .. } = *seen;
             let what = What::Fired(Timer::Election);
@@ -55,7 +105,7 @@ fn broken(seed: u64, deceive: impl Fn(&mut Deceived)) -> Option<Violation> {
     options.set(OPTIONS, "queue", "on").unwrap();
     let settings = Settings::new(&options, script.servers);
     let monitor = RelayMonitor::new(&settings, &script);
-    let mut deceived = Deceived { monitor, sees_no_commands: false };
+    let mut deceived = Deceived { monitor, sees_no_commands: false, rumour: Rumour::None };
     deceive(&mut deceived);
     match World::<RelayNode, _>::new(&script, settings, deceived, false).unwrap().run().verdict {
         Verdict::Violated(violation) => Some(violation),
@@ -89,11 +139,36 @@ fn every_rule_is_asked_and_its_message_names_who_did_what() {
     samples.push(sample(claims::QUEUE_DRAINS, impatient));
     let shown: Vec<claims::Claim> = samples.iter().map(|sample| (sample.rule, sample.claim)).collect();
     assert_eq!(shown, RelayMonitor::rules(), "each rule has a run that breaks it, in the order of the rules");
-    let text: Vec<String> = samples
-        .iter()
-        .map(|sample| {
-            format!("{}\n  claim    {}\n  message  {}\n", sample.rule, sample.claim, sample.message)
-        })
-        .collect();
-    insta::assert_snapshot!("messages", text.concat());
+    let further = [safety::tests::further(), owed::tests::further()].concat();
+    let mut text = String::new();
+    for sample in &samples {
+        text += &format!("{}\n  claim    {}\n", sample.rule, sample.claim);
+        for said in [sample].into_iter().chain(further.iter().filter(|said| said.rule == sample.rule)) {
+            text += &format!("  message  {}\n", said.message);
+        }
+    }
+    insta::assert_snapshot!("messages", text);
+}
+
+/// The rules that runs break whose monitor is told this.
+fn rules_broken(deceive: impl Fn(&mut Deceived)) -> Vec<&'static str> {
+    (0..6).filter_map(|seed| broken(seed, &deceive)).map(|found| found.rule).collect()
+}
+
+#[test]
+fn what_a_node_announces_is_held_against_its_disk() {
+    let early = rules_broken(|deceived| deceived.rumour = Rumour::Early);
+    assert_eq!(early, ["announced-is-durable"; 6]);
+}
+
+#[test]
+fn what_a_node_announces_as_its_disk_dies_counts() {
+    let last_words = rules_broken(|deceived| deceived.rumour = Rumour::LastWords);
+    assert_eq!(last_words, ["vote-once"; 6]);
+}
+
+#[test]
+fn what_becomes_of_the_queue_of_a_node_is_held_against_what_became_of_it_elsewhere() {
+    let presumed = rules_broken(|deceived| deceived.monitor.queue.presume_all_rolled_back());
+    assert_eq!(presumed, ["confirmed-kept"; 6]);
 }
