@@ -432,7 +432,13 @@ impl Raft {
         if self.leader.is_some() {
             self.timer = Some(TimerOrder::Death);
         } else if self.durable_vote == Some(self.id) {
-            if self.quorum == 1 { self.become_leader() } else { self.become_candidate() }
+            if self.quorum == 1 {
+                self.become_leader()
+            } else {
+                self.become_candidate()
+            }
+            // Others may have chosen while the vote was written.
+            self.notice_split();
         } else if self.durable_vote.is_some() {
             self.timer = Some(TimerOrder::ElectionEnd);
             self.notice_split();

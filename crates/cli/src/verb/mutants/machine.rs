@@ -230,7 +230,9 @@ fn judge(made: &Made, source: &Path, target: &Path) -> anyhow::Result<Judged> {
         |judgement| Ok(Judged { name: made.name.clone(), judgement, seconds: begun.elapsed().as_secs() });
     let path = source.join(&made.file);
     let whole = files::read(&path)?;
-    let diff = diffy::Patch::from_str(&made.diff).with_context(|| format!("the diff of `{}`", made.name))?;
+    // Its header has the change for a name, in words that are none.
+    let hunks = made.diff.find("@@").map_or("", |at| &made.diff[at..]);
+    let diff = diffy::Patch::from_str(hunks).with_context(|| format!("the diff of `{}`", made.name))?;
     let changed = diffy::apply(&whole, &diff).with_context(|| format!("the diff of `{}`", made.name))?;
     fs::write(&path, changed).with_context(|| format!("{} cannot be written", path.display()))?;
     let Some(program) = test(source, target)? else { return judged(Judgement::NoProgram) };
