@@ -5,7 +5,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 /// Which of the results people and programs get, for verbs that have both.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FormatTyped {
     /// What results look like; JSON is one object per line on standard output.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", env = "WHITEWATER_MESSAGE_FORMAT")]

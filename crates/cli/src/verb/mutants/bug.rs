@@ -22,7 +22,25 @@ pub(super) struct Bug {
     pub(super) patch: Option<Patch>,
 }
 
+/// What is owed in time, or at any time from the code alone: everything else is safety.
+const PROGRESS: &[&str] = &[
+    "bounded elections",
+    "convergence",
+    "joint-left",
+    "leader",
+    "leader-elected",
+    "no panic",
+    "transfer ends",
+    "write served",
+];
+
 impl Bug {
+    /// Whether it makes something wrong instead of late; a bug that only a scenario tells of is none of these.
+    pub(super) fn is_of_safety(&self) -> bool {
+        let is_known = !self.property.is_empty() && self.property != "see its scenario";
+        is_known && self.survives.is_none() && !PROGRESS.contains(&self.property.as_str())
+    }
+
     /// Whether this build has it.
     pub(super) fn is_here(&self, systems: Systems) -> bool {
         systems.iter().any(|system| system.bugs().contains(&self.id.as_str()))

@@ -31,7 +31,7 @@ const WATCHERS: u32 = 5;
 /// Plants each bug by itself and measures how much search finds it; ends with 1 if one is not found.
 ///
 /// Each bug is searched for until so many runs have broken a rule, or until the budget is spent. The median search counts.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Typed {
     /// Only these bugs; all there are if none is named.
     #[arg(value_name = "ID")]
@@ -51,6 +51,9 @@ pub(crate) struct Typed {
     /// Let only what clients see count, and none of the rules about the inside of a node.
     #[arg(long)]
     clients_only: bool,
+    /// After that search once more for each bug of safety, for so long on a core, with nothing but what clients see.
+    #[arg(long, value_name = "SECONDS", conflicts_with_all = ["clients_only", "machine", "apart"])]
+    clients_too: Option<u64>,
     /// Give an option a value instead of a drawn one, such as `nodes=5`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
     set: Vec<(String, String)>,
@@ -100,6 +103,21 @@ impl Typed {
         !self.patches && self.machine.is_none()
     }
 
+    /// The same search with the eyes of clients, if that is wanted as well.
+    fn of_clients(&self) -> Option<Typed> {
+        let core_seconds = self.clients_too?;
+        let (watchers, matrix, table) = (None, None, None);
+        Some(Typed {
+            clients_only: true,
+            clients_too: None,
+            core_seconds,
+            watchers,
+            matrix,
+            table,
+            ..self.clone()
+        })
+    }
+
     fn budget(&self) -> Budget {
         let watchers = self.watchers.unwrap_or(if self.matrix.is_some() { WATCHERS } else { 0 });
         Budget {
@@ -121,6 +139,39 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     if let Some(count) = typed.apart {
         return apart::run(&bugs, count, typed, &root, systems, screen);
     }
+    let mut found = search_all(&bugs, typed, &root, systems, screen)?;
+    if let (Some(all), Some(of_clients)) = (&mut found, typed.of_clients()) {
+        let of_safety: Vec<Bug> = bugs.iter().filter(|bug| bug.is_of_safety()).cloned().collect();
+        screen.print("\nWith nothing but the eyes of clients:");
+        match search_all(&of_safety, &of_clients, &root, systems, screen)? {
+            Some(by_clients) => all.extend(by_clients),
+            None => found = None,
+        }
+    }
+    let Some(mut found) = found else { return Ok(Exit::Interrupted) };
+    let kept = Kept::open(typed, &rebuild::target())?;
+    found.retain(|found| found.clients_only == typed.clients_only);
+    if !typed.build_only {
+        tell::tell_all(&found, screen);
+    }
+    if let Some(file) = &typed.table {
+        table::write(file, &bug::all(&root, systems)?, &kept)?;
+    }
+    if let Some(file) = &typed.matrix {
+        matrix::write(file, &bug::all(&root, systems)?, systems, &kept)?;
+    }
+    let unexplained = |found: &Found| found.hits == 0 && found.survives.is_none();
+    Ok(if found.iter().any(unexplained) { Exit::Found } else { Exit::Clean })
+}
+
+/// Searches for each of these bugs, several at once; in the order of their ids. None if that was interrupted.
+fn search_all(
+    bugs: &[Bug],
+    typed: &Typed,
+    root: &std::path::Path,
+    systems: Systems,
+    screen: &Screen,
+) -> anyhow::Result<Option<Vec<Found>>> {
     let mut kept = Kept::open(typed, &rebuild::target())?;
     let done: Vec<Found> = bugs.iter().filter_map(|bug| kept.get(&bug.id)).collect();
     done.iter().for_each(|found| tell::tell(found, screen));
@@ -135,7 +186,7 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
                     let Some(bug) = todo.lock().expect("nobody panics with it in hand").pop_front() else {
                         break;
                     };
-                    let found = measure(&bug, typed, &root, systems, screen, &interrupted);
+                    let found = measure(&bug, typed, root, systems, screen, &interrupted);
                     if interrupted.load(Ordering::SeqCst) {
                         break;
                     }
@@ -150,24 +201,14 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
         }
     });
     if interrupted.load(Ordering::SeqCst) {
-        return Ok(Exit::Interrupted);
+        return Ok(None);
     }
     let (_, results) = results.into_inner().expect("nobody panics with it in hand");
     let mut found = results.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     found.extend(done.into_iter().map(Some));
     let mut found: Vec<Found> = found.into_iter().flatten().collect();
     found.sort_by(|a, b| a.id.cmp(&b.id));
-    if !typed.build_only {
-        tell::tell_all(&found, screen);
-    }
-    if let Some(file) = &typed.table {
-        table::write(file, &bug::all(&root, systems)?, &kept)?;
-    }
-    if let Some(file) = &typed.matrix {
-        matrix::write(file, &bug::all(&root, systems)?, systems, &kept)?;
-    }
-    let unexplained = |found: &Found| found.hits == 0 && found.survives.is_none();
-    Ok(if found.iter().any(unexplained) { Exit::Found } else { Exit::Clean })
+    Ok(Some(found))
 }
 
 /// The bugs that were asked for.
