@@ -18,6 +18,10 @@ const LOG_BOUNDED: (&str, &str) = (
     "log-bounded",
     "A node that compacts its log keeps no more entries in front of its snapshot than it was told to.",
 );
+const FILES_BOUNDED: (&str, &str) = (
+    "files-bounded",
+    "Once faults are over and a node writes again, it keeps no files but those that its log and its snapshot need.",
+);
 const NOTHING_TO_SELF: (&str, &str) =
     ("nothing-to-self", "Nobody sends itself a message of the protocol over the network.");
 
@@ -80,7 +84,7 @@ pub struct BoundRules {
     uncommitted: [Uncommitted; SERVERS_MAX],
     first_index: [u64; SERVERS_MAX],
     /// Rules that are switched off, by place in [`BoundRules::rules`].
-    blind: [bool; 4],
+    blind: [bool; 5],
 }
 
 impl Default for BoundRules {
@@ -89,15 +93,18 @@ impl Default for BoundRules {
             under_way: [[UnderWay::default(); SERVERS_MAX]; SERVERS_MAX],
             uncommitted: [Uncommitted::default(); SERVERS_MAX],
             first_index: [0; SERVERS_MAX],
-            blind: [false; 4],
+            blind: [false; 5],
         }
     }
 }
 
 impl BoundRules {
+    /// The one of the rules that is about the rest behind faults, and not about a step.
+    pub const AT_REST: (&'static str, &'static str) = FILES_BOUNDED;
+
     /// Name and claim of each rule.
-    pub const fn rules() -> [(&'static str, &'static str); 4] {
-        [WINDOW_BOUNDED, UNCOMMITTED_BOUNDED, LOG_BOUNDED, NOTHING_TO_SELF]
+    pub const fn rules() -> [(&'static str, &'static str); 5] {
+        [WINDOW_BOUNDED, UNCOMMITTED_BOUNDED, LOG_BOUNDED, NOTHING_TO_SELF, FILES_BOUNDED]
     }
 
     /// Switches a rule off, if it is one of these; says whether it is.
@@ -250,6 +257,18 @@ impl BoundRules {
     }
 }
 
+impl BoundRules {
+    /// What is still to be removed on the disk of a node that has written since faults were over: it has so many files, and
+    /// needs so many.
+    pub fn litter(&self, node: NodeId, files: usize, needed: usize) -> Option<Violation> {
+        if files <= needed || self.blind[4] {
+            return None;
+        }
+        let message = format!("{node} has {files} files, and its log and its snapshot need {needed}");
+        broken(FILES_BOUNDED, node, None, message).err()
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -372,6 +391,19 @@ pub(crate) mod tests {
         assert!(leave(true, 3).is_err() && leave(false, 3).is_err());
     }
 
+    fn keeps(files: usize) -> Result<(), Violation> {
+        BoundRules::default().litter(N1, files, 4).map_or(Ok(()), Err)
+    }
+
+    #[test]
+    fn who_removes_nothing_is_found() {
+        assert_eq!(keeps(5).unwrap_err().rule, "files-bounded");
+        assert_eq!(keeps(4), Ok(()));
+        let mut rules = BoundRules::default();
+        assert!(rules.blind("files-bounded"));
+        assert_eq!(rules.litter(N1, 5, 4), None);
+    }
+
     type Breaking = fn() -> Result<(), Violation>;
 
     /// A run that breaks each rule, for the list of all messages.
@@ -380,6 +412,7 @@ pub(crate) mod tests {
         ("uncommitted-bounded", || takes_on(60, 65, 4)),
         ("log-bounded", || compacts(1, 6, 9)),
         ("nothing-to-self", || talks_to(N1)),
+        ("files-bounded", || keeps(5)),
     ];
 
     /// What those rules that say several things say besides.

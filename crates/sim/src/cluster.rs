@@ -14,11 +14,13 @@ pub(crate) struct Slot<N> {
     pub(crate) paused: u16,
     /// Whether its disk has lied to it, misplaced a write or rotted.
     pub(crate) betrayed: bool,
+    /// Files on its disk when the monitor was last asked what is owed.
+    pub(crate) files: usize,
 }
 
 impl<N> Default for Slot<N> {
     fn default() -> Self {
-        Slot { node: None, incarnation: 0, role: Role::None, down: 0, paused: 0, betrayed: false }
+        Slot { node: None, incarnation: 0, role: Role::None, down: 0, paused: 0, betrayed: false, files: 0 }
     }
 }
 
@@ -92,6 +94,11 @@ impl<N: Node> Cluster<N> {
     #[inline]
     pub fn is_betrayed(&self, id: NodeId) -> bool {
         self.slots[id.index()].betrayed
+    }
+
+    /// How many files are on the disk of a node, where a monitor is asked what is owed.
+    pub fn file_count(&self, id: NodeId) -> usize {
+        self.slots[id.index()].files
     }
 
     /// Whether no cut stops messages on a link.

@@ -38,6 +38,12 @@ impl Wal {
         self.store(disk, snapshot, Some((hard_state, entries.to_vec())))
     }
 
+    /// How many files hold what it shows: segments of the log, and the snapshot in front of them. Beside them there are files
+    /// that are about to be removed, and a snapshot that is being stored.
+    pub fn needed_files(&self) -> usize {
+        self.segments.len() + usize::from(self.snapshot().is_some())
+    }
+
     /// Whether a snapshot is being stored.
     pub fn is_storing(&self) -> bool {
         self.saving.is_some()

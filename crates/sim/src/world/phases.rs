@@ -98,6 +98,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             if self.verdict.is_some() {
                 return;
             }
+            for node in self.cluster.nodes() {
+                self.cluster.slots[node.index()].files = self.around(node).disk.list().count();
+            }
             match self.monitor.owed(self.now, &self.cluster) {
                 Progress::Done if self.now < deadline && self.awaits_claims() => {}
                 Progress::Done => return,

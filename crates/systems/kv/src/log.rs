@@ -237,6 +237,11 @@ impl Log {
         self.wal.covered_index()
     }
 
+    /// How many files on the disk are needed.
+    pub(crate) fn needed_files(&self) -> usize {
+        self.wal.needed_files()
+    }
+
     /// Bytes of the state in the snapshot, 0 without one.
     pub fn snapshot_bytes(&self) -> usize {
         self.wal.snapshot().map_or(0, |snapshot| snapshot.data.len())

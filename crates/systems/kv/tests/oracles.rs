@@ -2,7 +2,7 @@
 //!
 //! The rules over any Raft, over clients and over progress have their runs beside them, in `check`.
 
-use whitewater_check::{BoundRules, ClientRules, LeaseRules, PROGRESS_RULES, RaftRules};
+use whitewater_check::{BoundRules, ClientRules, LeaseRules, PROGRESS_RULES, PaceRules, RaftRules};
 use whitewater_kv::{KV, SPECS};
 use whitewater_sim::{
     Action, Decision, Losing, NodeId, Options, Outcome, Pattern, Pin, Script, Span, Step, System, Target,
@@ -109,7 +109,7 @@ fn broken(name: &str, breaking: Breaking) -> Option<Violation> {
 #[test]
 fn every_rule_that_only_this_system_has_is_broken_by_a_run_of_its_own() {
     // Those over leases and bounds are held to narrower limits beside the monitor.
-    let beside = LeaseRules::rules().into_iter().chain(BoundRules::rules());
+    let beside = LeaseRules::rules().into_iter().chain(BoundRules::rules()).chain(PaceRules::rules());
     let others =
         RaftRules::rules().into_iter().chain(beside).chain(ClientRules::rules()).chain(PROGRESS_RULES);
     let others: Vec<&str> = others.map(|(name, _)| name).collect();

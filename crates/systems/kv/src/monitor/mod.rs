@@ -274,7 +274,8 @@ impl KvMonitor {
 
     /// Whether only a rule counts that no progress can break.
     fn is_about_safety_alone(&self) -> bool {
-        let mut late = PROGRESS_RULES.iter().chain([&settling::STARTED_AGAIN, &settling::REPAIRED]);
+        let own = [settling::STARTED_AGAIN, settling::REPAIRED, BoundRules::AT_REST];
+        let mut late = PROGRESS_RULES.iter().chain(&own);
         matches!(self.counted, Counted::Only(name) if late.all(|(rule, _)| *rule != name))
     }
 
@@ -410,7 +411,7 @@ impl Monitor<KvNode> for KvMonitor {
         if self.waived || self.is_blind {
             return Progress::Done;
         }
-        match self.settling.progress(&self.rules, cluster) {
+        match self.settling.progress(&self.rules, &self.bounds.rules, cluster) {
             // Who looks at another rule need not wait for it; a rule about progress may come behind it.
             Progress::Waiting(_) if self.is_about_safety_alone() => Progress::Done,
             progress => progress,

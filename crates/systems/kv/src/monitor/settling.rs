@@ -7,8 +7,8 @@ use crate::node::KvNode;
 use crate::options::Settings;
 use crate::server::Server;
 use whitewater_check::{
-    Because, Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement, Stimulus,
-    Terrain, Witness, set_of,
+    Because, BoundRules, Ground, Membership, Obstructions, Owed, RaftRules, Served, Service, Settlement,
+    Stimulus, Terrain, Witness, set_of,
 };
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
@@ -20,6 +20,9 @@ const FRESH_KEY: &[u8] = b"fresh key";
 
 /// Entries that one request may add: an attempt that waits too long is followed by another.
 const ENTRIES_PER_REQUEST: u64 = 4;
+
+/// Files beside those that are needed: a snapshot that is being stored, and one that is about to be removed.
+const SPARE_FILES: usize = 2;
 
 /// Name and claim of the rule that damage is repaired.
 pub(super) const REPAIRED: (&str, &str) = (
@@ -263,7 +266,12 @@ impl Settling {
     }
 
     /// What is still missing.
-    pub(super) fn progress(&mut self, rules: &RaftRules, cluster: &Cluster<KvNode>) -> Progress {
+    pub(super) fn progress(
+        &mut self,
+        rules: &RaftRules,
+        bounds: &BoundRules,
+        cluster: &Cluster<KvNode>,
+    ) -> Progress {
         if self.settlement.is_some() && Standing::of(cluster) != self.standing {
             // A process that was started again only now has found out what is on its disk, or one that was stopped has
             // taken an order that had waited for it.
@@ -289,7 +297,10 @@ impl Settling {
         self.service.declining = those(Server::is_full);
         let healthy = |node| !damaged(cluster).any(|other| other == node);
         match settlement.progress_of(rules, cluster, healthy, &self.service) {
-            Progress::Done => self.repairs(rules, cluster),
+            Progress::Done => match self.repairs(rules, cluster) {
+                Progress::Done => self.cleans_up(rules, bounds, cluster),
+                waiting => waiting,
+            },
             waiting => waiting,
         }
     }
@@ -300,6 +311,23 @@ impl Settling {
         let leader = leaders.max_by_key(|&leader| rules.standing(leader).term);
         let membership = leader.and_then(|leader| rules.membership(leader));
         membership.is_none_or(|membership| membership.has(node))
+    }
+
+    /// Whether somebody keeps files that nobody needs any more. Who has written what was asked for last has had the occasion
+    /// to remove them.
+    fn cleans_up(&self, rules: &RaftRules, bounds: &BoundRules, cluster: &Cluster<KvNode>) -> Progress {
+        let Some(Owed::Progress { core, .. }) = self.settlement.as_ref().map(Settlement::owed) else {
+            return Progress::Done;
+        };
+        let litter = |&node: &NodeId| {
+            let server = cluster.view(node).and_then(KvNode::server)?;
+            let is_at_rest = !server.is_full() && !server.is_damaged() && !server.is_halted();
+            let needed = server.core().storage().needed_files() + SPARE_FILES;
+            let has_written = is_at_rest && self.service.fresh_write == Served::Yes;
+            let counts = has_written && Self::is_member(node, rules, cluster);
+            if counts { bounds.litter(node, cluster.file_count(node), needed) } else { None }
+        };
+        core.members.iter().find_map(litter).map_or(Progress::Done, Progress::Waiting)
     }
 
     /// Whether somebody is still damaged who ought not to be.
