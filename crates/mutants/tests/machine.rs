@@ -5,6 +5,6 @@ use whitewater_kv::KV;
 
 #[test]
 #[ignore = "it takes a minute; `cargo xtask mutants --machine` runs it against each bug"]
-fn twenty_million_deliveries_break_no_rule() {
-    hunt_in(&KV).deliveries(20_000_000).assert_clean();
+fn twenty_million_deliveries_break_no_rule_and_meet_everything() {
+    hunt_in(&KV).deliveries(20_000_000).reaching_everything().assert_clean();
 }

@@ -26,6 +26,7 @@ pub struct Hunt {
     deliveries: u64,
     start: u64,
     jobs: usize,
+    reaches_all: bool,
 }
 
 /// A search for failures of a node, with every rule of its monitor.
@@ -37,7 +38,14 @@ pub fn hunt<N: Tested>() -> Hunt {
 pub fn hunt_in(system: &'static dyn System) -> Hunt {
     let restrictions = Restrictions { system: Some(system.name().to_owned()), ..Restrictions::default() };
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    Hunt { systems: [system], restrictions, deliveries: DELIVERIES_DEFAULT, start: 0, jobs }
+    Hunt {
+        systems: [system],
+        restrictions,
+        deliveries: DELIVERIES_DEFAULT,
+        start: 0,
+        jobs,
+        reaches_all: false,
+    }
 }
 
 impl Hunt {
@@ -71,16 +79,34 @@ impl Hunt {
         self
     }
 
+    /// Has the search pass only if it has met every situation that the system marks: who does nothing breaks no rule, and a
+    /// part of the code that has come to do nothing shows by what is not met any more. Asks for a search that is long enough.
+    pub fn reaching_everything(mut self) -> Hunt {
+        self.reaches_all = true;
+        self
+    }
+
     /// Searches, says in one line what was searched, and panics with the report of the first failure. With `WHITEWATER_SEED` set it runs that seed alone;
     /// `WHITEWATER_DELIVERIES` goes before [`Hunt::deliveries`].
     ///
     /// # Panics
     /// A rule is broken, or what was asked for does not exist; the text says how to run it again. Or there are runs of which
-    /// nobody can say within the budget whether they are linearizable: that is no pass.
+    /// nobody can say within the budget whether they are linearizable: that is no pass. Or something was not met that
+    /// [`Hunt::reaching_everything`] asks for.
     #[track_caller]
     pub fn assert_clean(self) {
         let name = self.systems[0].name();
+        let reaches_all = self.reaches_all && variable(SEED).is_ok_and(|seed| seed.is_none());
         match self.run() {
+            Ok(Summary { never_reached, runs, deliveries, .. })
+                if reaches_all && !never_reached.is_empty() =>
+            {
+                panic!(
+                    "{name}: nothing found, but {runs} runs with {deliveries} deliveries have never reached {}: either they \
+                     are too few, or something is not done any more",
+                    never_reached.join(", ")
+                )
+            }
             Ok(Summary { undecided: undecided @ 1.., runs, .. }) => panic!(
                 "{name}: nothing found, but of {undecided} of {runs} runs it is not known within the budget whether some \
                  order explains what clients saw"
