@@ -1,19 +1,14 @@
 //! The public crate `noraft`, an early and the current release of it, in the world.
 
-mod version;
-mod wire;
+mod release;
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use release::with;
 use std::sync::Arc;
-use version::{Act, Kept, Version, v04, v07};
 use whitewater_check::RefusalReason;
 use whitewater_sim::{NodeId, OptionSpec, Role, Values};
-use whitewater_store::core::{HardState, Order, Seat, Shown, Snapshot};
-use whitewater_store::{
-    Core, Entry, Log, REQUEST, Store, Todo, membership, number_of, numbers_in, server_of,
-};
-pub use wire::{Position, Wire};
+use whitewater_store::core::{HardState, Order, Seat, Shown};
+use whitewater_store::paper::Message;
+use whitewater_store::{Core, Log, Place, Store, Todo, number_of, server_of};
 
 /// The release 0.4.0, which compares nothing but the length of logs when it votes.
 pub static NORAFT_04: Store<Noraft<0>> = Store::new();
@@ -42,82 +37,23 @@ const OPTIONS: &[OptionSpec] = whitewater_store::options! {
     },
 };
 
-/// Bytes that an entry of the operations that plans draw has at most.
-const ENTRY_BYTES_MAX: u64 = 128;
-
-/// A node with what its users have to keep for it: the content of commands, timeouts and snapshots.
-pub struct Noraft<const CLUSTER: usize> {
-    node: Box<dyn Version>,
-    log: Log,
-    seat: Seat,
-    /// Contents of commands that are on their way to the log, by index.
-    contents: BTreeMap<u64, Arc<[u8]>>,
-    /// Ticks until the timeout that is set.
-    due: Option<u64>,
-    wants_timeout: bool,
-    /// Where the entries began that were sent to each peer since the last tick: its link is busy with them.
-    sent: BTreeMap<u64, u64>,
-    /// A snapshot that has come and is to be installed.
-    incoming: Option<(Position, Arc<[u8]>)>,
-    /// The one that is being stored.
-    installing: Option<Position>,
-    /// Snapshots stored so far.
-    installs: u64,
-    /// Index of the last committed entry that was handed on.
-    handed: u64,
+/// A node of one release.
+enum Node {
+    V04(noraft_04::Node),
+    V07(noraft_07::Node),
 }
 
-impl<const CLUSTER: usize> Noraft<CLUSTER> {
-    /// Gives the commands in a message their content.
-    fn filled(&self, mut wire: Wire) -> Wire {
-        if let Wire::AppendCall { entries, .. } = &mut wire {
-            let most = (self.seat.settings.message_size_max_bytes / ENTRY_BYTES_MAX).max(1);
-            entries.truncate(most as usize);
-            entries.iter_mut().for_each(|entry| self.fill(entry));
-        }
-        wire
-    }
-
-    fn fill(&self, entry: &mut Entry) {
-        if entry.kind == REQUEST {
-            let kept = || self.log.entries(entry.index, entry.index + 1).next().map(|kept| &kept.payload);
-            let content = self.contents.get(&entry.index).or_else(kept);
-            entry.payload = content.expect("a command that is in the log has its content").clone();
-        }
-    }
-
-    fn snapshot_for(&self, to: u64) -> Option<(NodeId, Wire)> {
-        let to = server_of(to)?;
-        let kept = self.log.snapshot_to_send(1, to)?;
-        let at = Position { term: kept.term, index: kept.index };
-        Some((to, Wire::Snapshot { term: self.node.term(), at, data: kept.data.clone() }))
-    }
-
-    fn install(&mut self, todo: &mut Todo<Wire>) {
-        let Some((at, data)) = self.incoming.take() else { return };
-        if at.index <= self.handed || self.node.role() == Role::Leader {
-            return;
-        }
-        if self.node.term_at(at.index) == Some(at.term) {
-            todo.entries.extend(self.log.entries(at.index + 1, self.node.last_index() + 1).cloned());
-        }
-        let metadata = membership::write(&self.seat.members).into();
-        todo.snapshot = Some(Snapshot { index: at.index, term: at.term, metadata, data });
-        self.installs += 1;
-        todo.number = self.installs;
-        self.installing = Some(at);
-        self.handed = at.index;
-    }
-
-    /// Committed entries that were not handed on.
-    fn hand_on(&mut self, todo: &mut Todo<Wire>) {
-        todo.committed.extend(self.log.entries(self.handed + 1, self.node.commit() + 1).cloned());
-        self.handed = todo.committed.last().map_or(self.handed, |entry| entry.index);
-    }
+/// A node with what its users have to keep for it.
+pub struct Noraft<const CLUSTER: usize> {
+    node: Node,
+    log: Log,
+    wants_timeout: bool,
+    /// Up to where entries are committed and durable.
+    committed: u64,
 }
 
 impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
-    type Message = Wire;
+    type Message = Message;
     const NAME: &'static str = NAMES[CLUSTER];
     const ABOUT: &'static str = ABOUT[CLUSTER];
     const NEEDS_NO_CLOCK: bool = true;
@@ -125,40 +61,16 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
     const NAMES_LEADER: bool = false;
     // Every answer tells where its log ends, to candidates and to former leaders as well.
     const ACKNOWLEDGES_LEADERS_ONLY: bool = false;
+    const BARE: bool = true;
     const OPTIONS: &'static [OptionSpec] = if CLUSTER == 2 { OPTIONS } else { OPTIONS.split_at(7).0 };
 
     fn start(seat: &Seat, log: Log) -> Self {
-        let at = |kept: &Snapshot| Position { term: kept.term, index: kept.index };
-        let base = log.snapshot().map(at).unwrap_or_default();
-        let state = log.hard_state();
-        let kept = Kept {
-            id: number_of(seat.id),
-            incarnation: seat.incarnation,
-            term: state.term,
-            vote: Some(state.vote).filter(|&vote| vote != 0),
-            base,
-            voters: numbers_in(seat.members.voters),
-            entries: log.entries(base.index + 1, log.last() + 1).cloned().collect(),
+        let is_early = CLUSTER == 0 || CLUSTER == 2 && seat.settings.own_at("version", seat.id) == "0.4";
+        let node = match is_early {
+            true => Node::V04(release::v04::start(seat, &log)),
+            false => Node::V07(release::v07::start(seat, &log)),
         };
-        let version = || seat.settings.own_at("version", seat.id);
-        let node = if CLUSTER == 0 || CLUSTER == 2 && version() == "0.4" {
-            v04::start(&kept)
-        } else {
-            v07::start(&kept)
-        };
-        Noraft {
-            node,
-            log,
-            seat: seat.clone(),
-            contents: BTreeMap::new(),
-            due: None,
-            wants_timeout: false,
-            sent: BTreeMap::new(),
-            incoming: None,
-            installing: None,
-            installs: 0,
-            handed: base.index,
-        }
+        Noraft { node, wants_timeout: false, committed: log.beginning().index, log }
     }
 
     fn log(&self) -> &Log {
@@ -169,127 +81,97 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
         &mut self.log
     }
 
-    fn tick(&mut self) {
-        self.sent.clear();
-        self.due = self.due.map(|ticks| ticks.saturating_sub(1));
-        if self.due.take_if(|ticks| *ticks == 0).is_some() {
-            self.node.time_out();
-        }
+    fn time_out(&mut self) {
+        with!(&mut self.node, node => node.handle_election_timeout());
     }
 
-    fn receive(&mut self, from: NodeId, message: Wire) -> Result<(), RefusalReason> {
-        match message {
-            Wire::Snapshot { at, data, .. } => self.incoming = Some((at, data)),
-            message => {
-                if let Wire::AppendCall { entries, .. } = &message {
-                    let content = |entry: &Entry| (entry.index, entry.payload.clone());
-                    self.contents = entries.iter().map(content).collect();
-                }
-                if !self.node.handle(number_of(from), &message) {
-                    return Err(RefusalReason::Error("its storage cannot be right"));
-                }
+    fn receive(&mut self, from: NodeId, message: Message) -> Result<(), RefusalReason> {
+        match &mut self.node {
+            Node::V04(node) => node.handle_message(&release::v04::theirs(number_of(from), &message)),
+            Node::V07(node) => {
+                let handled = node.handle_message(&release::v07::theirs(number_of(from), &message));
+                handled.map_err(|_| RefusalReason::Error("its storage cannot be right"))?;
             }
         }
         Ok(())
     }
 
     fn obey(&mut self, order: Order<'_>) -> bool {
-        let stands = order == Order::Campaign && self.node.role() != Role::Leader;
+        let stands = order == Order::Campaign && self.shown().role != Role::Leader;
         if stands {
-            self.node.time_out();
+            self.time_out();
         }
         stands
     }
 
-    fn propose(&mut self, data: Arc<[u8]>) -> bool {
-        let index = self.node.propose();
-        self.contents.extend(index.map(|index| (index, data)));
-        index.is_some()
+    fn propose(&mut self, _data: Arc<[u8]>) -> bool {
+        with!(&mut self.node, node => node.propose_command() != noraft::LogPosition::INVALID)
     }
 
-    fn compacted(&mut self, index: u64) {
-        if let Some(term) = self.node.term_at(index) {
-            self.node.installed(Position { term, index });
-        }
+    fn begins_behind(&mut self, place: Place) {
+        self.committed = self.committed.max(place.index);
+        with!(&mut self.node, node => {
+            let members = node.config().clone();
+            node.handle_snapshot_installed(words::position(place), members);
+        });
     }
 
-    fn ready(&mut self, todo: &mut Todo<Wire>, _applied: u64) -> bool {
-        self.install(todo);
-        let mut wants = todo.snapshot.is_some();
-        while todo.snapshot.is_none()
-            && let Some(act) = self.node.next_act()
-        {
+    fn ready(&mut self, todo: &mut Todo<Message>, applied: u64) -> bool {
+        let mut wants = false;
+        with!(&mut self.node, node => while let Some(action) = node.actions_mut().next() {
             wants = true;
-            match act {
-                Act::Timeout => self.wants_timeout = true,
-                Act::Save => {
-                    let vote = self.node.vote().unwrap_or(0);
-                    todo.hard_state = Some(HardState { term: self.node.term(), vote, commit: 0 });
+            match action {
+                noraft::Action::SetElectionTimeout => self.wants_timeout = true,
+                noraft::Action::SaveCurrentTerm | noraft::Action::SaveVotedFor => {
+                    let (term, vote) = (node.current_term().get(), node.voted_for().map_or(0, |id| id.get()));
+                    todo.hard_state = Some(HardState { term, vote, commit: 0 });
                 }
-                Act::Append(mut entries) => {
-                    entries.iter_mut().for_each(|entry| self.fill(entry));
-                    todo.entries = entries;
+                noraft::Action::AppendLogEntries(entries) => todo.entries = words::entries(&entries),
+                noraft::Action::BroadcastMessage(message) => {
+                    let message = words::ours(message);
+                    let peers = node.peers().filter_map(|peer| server_of(peer.get()));
+                    todo.promises.extend(peers.map(|peer| (peer, message.clone())));
                 }
-                Act::Broadcast(wire) => {
-                    let wire = self.filled(wire);
-                    let to = self.node.peers().into_iter().filter_map(server_of);
-                    todo.promises.extend(to.map(|peer| (peer, wire.clone())));
+                noraft::Action::SendMessage(to, message) => {
+                    todo.promises.extend(server_of(to.get()).map(|to| (to, words::ours(message))));
                 }
-                // Every answer of a follower that lags is answered with entries: on a network that repeats messages they would
-                // multiply without end. The crate lets its users give up what a busy link does not take.
-                Act::Send(to, Wire::AppendCall { base, ref entries, .. })
-                    if !entries.is_empty() && self.sent.insert(to, base.index) == Some(base.index) => {}
-                Act::Send(to, wire) => {
-                    let wire = self.filled(wire);
-                    todo.promises.extend(server_of(to).map(|peer| (peer, wire)));
-                }
-                Act::Install(to) => todo.promises.extend(self.snapshot_for(to)),
+                noraft::Action::InstallSnapshot(to) => todo.behind.extend(server_of(to.get())),
             }
+        });
+        // The crate counts what is in memory, where it leads alone, and 0.4 does not count what is in a snapshot. Its users may
+        // count only what is durable.
+        if todo.entries.is_empty() {
+            let commit = with!(&self.node, node => node.commit_index().get());
+            self.committed = self.committed.max(commit.min(self.log.last()));
+            todo.committed = self.committed;
         }
-        if todo.entries.is_empty() && todo.snapshot.is_none() {
-            self.hand_on(todo);
-        }
-        wants || !todo.committed.is_empty()
+        wants || todo.committed > applied
     }
 
-    fn written(&mut self) {
-        self.contents.clear();
-    }
-
-    fn stored(&mut self, _number: u64) {
-        if let Some(at) = self.installing.take() {
-            self.node.installed(at);
-        }
-    }
-
-    fn timeout_wanted(&mut self) -> Option<Range<u64>> {
-        let settings = &self.seat.settings;
-        let range = match self.node.role() {
-            Role::Leader => settings.heartbeat_ticks..settings.heartbeat_ticks + 1,
-            _ => settings.election_range(),
-        };
-        std::mem::take(&mut self.wants_timeout).then_some(range)
-    }
-
-    fn set_timeout(&mut self, ticks: u64) {
-        self.due = Some(ticks);
+    fn timeout_wanted(&mut self) -> bool {
+        std::mem::take(&mut self.wants_timeout)
     }
 
     fn shown(&self) -> Shown {
-        let (role, vote) = (self.node.role(), self.node.vote().and_then(server_of));
+        let vote = with!(&self.node, node => node.voted_for().and_then(|id| server_of(id.get())));
+        let role = with!(&self.node, node => match node.role() {
+            noraft::Role::Follower => Role::Follower,
+            noraft::Role::Candidate => Role::Candidate,
+            noraft::Role::Leader => Role::Leader,
+        });
         Shown {
-            term: self.node.term(),
+            term: with!(&self.node, node => node.current_term().get()),
             vote,
             role,
             leader: vote.filter(|_| role != Role::Candidate),
-            last_index: self.node.last_index(),
-            // The crate counts what is in memory, where it leads alone, and 0.4 does not count what is in a snapshot. Its users
-            // may count only what is durable.
-            commit: self.handed,
+            last_index: with!(&self.node, node => node.log().last_position().index.get()),
+            commit: self.committed,
         }
     }
 
     fn match_index(&self, peer: NodeId) -> Option<u64> {
-        self.node.match_index(number_of(peer))
+        // 0.4 does not tell.
+        let Node::V07(node) = &self.node else { return None };
+        node.follower_match_index(noraft_07::NodeId::new(number_of(peer))).map(|index| index.get())
     }
 }

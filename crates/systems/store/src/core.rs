@@ -4,11 +4,13 @@ use crate::log::Log;
 use crate::membership::Step;
 use crate::options::Settings;
 use crate::outline::Outlined;
-use std::ops::Range;
+use crate::place::Place;
 use std::sync::Arc;
-use whitewater_check::{Membership, RefusalReason};
-use whitewater_sim::{NodeId, OptionSpec, Role};
+use whitewater_check::RefusalReason;
+use whitewater_sim::{OptionSpec, Role};
 
+pub use whitewater_check::Membership;
+pub use whitewater_sim::NodeId;
 pub use whitewater_wal::{Entry, HardState, Snapshot};
 
 /// Where a core stands and what it is set to.
@@ -45,8 +47,11 @@ pub struct Todo<M> {
     pub entries: Vec<Entry>,
     /// Messages to be sent when all of that is durable.
     pub promises: Vec<(NodeId, M)>,
-    /// Entries that are committed and durable, each once, in order.
-    pub committed: Vec<Entry>,
+    /// Peers whose logs end before what the log has: the store sends them its snapshot, with the promises. For cores that
+    /// leave it to their user, see [`Core::BARE`].
+    pub behind: Vec<NodeId>,
+    /// Up to where entries are committed and durable: what of it is not applied yet is taken from the log. 0 says nothing.
+    pub committed: u64,
     /// Reads that may be served when so much is applied: what they were asked with, and the index. Those that nobody here
     /// has asked for are left out by the store.
     pub reads: Vec<(ReadId, u64)>,
@@ -62,36 +67,50 @@ impl<M> Default for Todo<M> {
             snapshot: None,
             entries: Vec::new(),
             promises: Vec::new(),
-            committed: Vec::new(),
+            behind: Vec::new(),
+            committed: 0,
             reads: Vec::new(),
         }
+    }
+}
+
+impl<M> Todo<M> {
+    /// Whether there is nothing to be done.
+    pub(crate) fn is_empty(&self) -> bool {
+        let sends = !self.messages.is_empty() || !self.promises.is_empty() || !self.behind.is_empty();
+        let stores = self.hard_state.is_some() || self.snapshot.is_some() || !self.entries.is_empty();
+        !sends && !stores && self.committed == 0 && self.reads.is_empty()
     }
 }
 
 /// What a read is known by: no two reads of a run have the same, whoever asks and however often it was restarted.
 pub type ReadId = Vec<u8>;
 
-/// What a script, a client or the transport makes a core do.
+/// What a script makes a core do, if it can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order<'a> {
     /// To stand for election.
     Campaign,
-    /// To hand over the leadership, or to ask the leader to.
-    Transfer(NodeId),
-    /// To change the members: by one step, or by several at once through a joint membership that is left without being
-    /// asked.
+    /// To change the members, asked of a leader: by one step, or by several at once through a joint membership that is left
+    /// without being asked.
     Change(&'a [Step]),
     /// To ask the leader for a snapshot although the log is whole.
     RequestSnapshot,
-    /// A snapshot that was sent has come to its receiver, or is taken for lost.
-    SnapshotSent {
-        /// To whom.
-        to: NodeId,
-        /// Whether it has come.
-        arrived: bool,
-    },
+}
+
+/// What a core is told, and makes of it what it likes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The leadership is to be handed over to that server, by whoever leads.
+    Transfer(NodeId),
+    /// A snapshot that was sent to that server has come.
+    SnapshotArrived(NodeId),
+    /// A snapshot that was sent to that server is taken for lost.
+    SnapshotLost(NodeId),
     /// Nothing has come from that peer for a while.
     Unreachable(NodeId),
+    /// It leads, and a change of the members that was just applied has taken its vote.
+    Removed,
 }
 
 /// What a core shows of itself.
@@ -131,6 +150,12 @@ pub trait Core: Sized + 'static {
 
     /// Whether it can ask for a snapshot although its log is whole, see [`Order::RequestSnapshot`]; plans then have it do so.
     const REQUESTS_SNAPSHOTS: bool = false;
+    /// Whether it knows entries by their places alone and leaves the rest to its user. Then the store keeps what requests hold,
+    /// bounds what an append carries, gives up what a link is busy with already, brings and installs snapshots, and counts the
+    /// ticks of timeouts. Its messages have [`Outlined::entries_mut`].
+    const BARE: bool = false;
+    /// Whether it hands over its leadership, or asks the leader to, when it is told [`Notice::Transfer`].
+    const TRANSFERS: bool = false;
 
     /// Starts from what the log has.
     fn start(seat: &Seat, log: Log) -> Self;
@@ -139,8 +164,10 @@ pub trait Core: Sized + 'static {
     /// The log, to be written to.
     fn log_mut(&mut self) -> &mut Log;
 
-    /// A tick has passed.
-    fn tick(&mut self);
+    /// A tick has passed, if it counts them.
+    fn tick(&mut self) {}
+    /// The timeout that was set last has passed, if it counts no ticks. A leader's are as long as its heartbeats are apart.
+    fn time_out(&mut self) {}
     /// A message has come.
     ///
     /// # Errors
@@ -148,43 +175,41 @@ pub trait Core: Sized + 'static {
     fn receive(&mut self, from: NodeId, message: Self::Message) -> Result<(), RefusalReason>;
     /// It leads and puts a request into the log, or passes it on to the leader; false if it does neither.
     fn propose(&mut self, data: Arc<[u8]>) -> bool;
-    /// It finds out from where on a read is linearizable, and says so in [`Todo::reads`]; false if it does not do that, and the
-    /// read has to go through the log.
-    fn read(&mut self, id: ReadId) -> bool {
+    /// It finds out from where on a read is linearizable, and says so in [`Todo::reads`]. Asked only of a core that has the option
+    /// [`READS`](crate::options::READS), unless it says that reads go through the log.
+    fn read(&mut self, id: ReadId) {
         let _ = id;
-        false
-    }
-    /// Whether its reads trust that time passes alike everywhere: where processes are stopped or clocks are wrong they may be
-    /// old, and are not held to more.
-    fn trusts_clocks(settings: &Settings) -> bool {
-        let _ = settings;
-        false
     }
     /// Does as it is told; false if it cannot, or never does such a thing.
     fn obey(&mut self, order: Order<'_>) -> bool;
+    /// It is told something.
+    fn notice(&mut self, notice: Notice) {
+        let _ = notice;
+    }
 
     /// Says what it wants done; false if nothing. `todo` is empty; what was handed on as committed is applied up to `applied`.
     fn ready(&mut self, todo: &mut Todo<Self::Message>, applied: u64) -> bool;
     /// What it wanted stored is written, and can be read from its log; after a crash it may be gone.
     fn written(&mut self) {}
-    /// Everything it wanted stored, up to the [`Todo`] of that number, is durable.
-    fn stored(&mut self, number: u64);
-    /// A committed entry that changes the members has been handed on: what it says holds from now on.
-    fn applied(&mut self, change: &Entry) {
-        let _ = change;
+    /// Everything it wanted stored, up to the [`Todo`] of that number, is durable. Adds to `todo` what it wants done
+    /// at once, if it does not wait until it is asked.
+    fn stored(&mut self, number: u64, todo: &mut Todo<Self::Message>) {
+        let _ = (number, todo);
     }
-    /// Its log has given up everything up to that index.
-    fn compacted(&mut self, index: u64) {
-        let _ = index;
+    /// A committed entry that changes the members has been applied, see [`Core::change_in`]: it holds from now on.
+    fn applied(&mut self, steps: &[Step]) {
+        let _ = steps;
     }
-    /// Whether it takes inputs while it waits for the disk.
-    fn overlaps(&self) -> bool {
-        false
+    /// The log begins behind that place from now on: what was before is given up, or a snapshot has taken its place.
+    fn begins_behind(&mut self, place: Place) {
+        let _ = place;
     }
-    /// The ticks from which its next timeout is to be drawn, if it wants another one since it was asked last.
-    fn timeout_wanted(&mut self) -> Option<Range<u64>>;
-    /// The timeout that was drawn, in ticks from when it was wanted.
-    fn set_timeout(&mut self, ticks: u64);
+    /// Whether it wants another timeout since it was asked last.
+    fn timeout_wanted(&mut self) -> bool;
+    /// The timeout that was drawn for it, in ticks from when it was wanted, if it counts them.
+    fn set_timeout(&mut self, ticks: u64) {
+        let _ = ticks;
+    }
 
     /// What it shows of itself.
     fn shown(&self) -> Shown;

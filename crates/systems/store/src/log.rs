@@ -2,9 +2,19 @@
 
 use crate::membership;
 use crate::options::Settings;
+use crate::place::Place;
 use std::cell::Cell;
 use whitewater_sim::{Disk, NodeId, Ticket};
 use whitewater_wal::{Durability, Entry, HardState, Options, Recovered, Snapshot, Synced, Wal, WalError};
+
+/// Why a log does not have an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// It was given up: the snapshot covers it.
+    Compacted,
+    /// Nobody has written it yet.
+    Unavailable,
+}
 
 /// The log of one server.
 #[derive(Debug)]
@@ -61,9 +71,46 @@ impl Log {
         self.wal.term(index)
     }
 
-    /// The entries from `low` on and before `high`.
+    /// Term of an entry, that before the first included, as `Err` says why there is none.
+    ///
+    /// # Errors
+    /// It was given up, or is not there yet.
+    #[inline]
+    pub fn term_at(&self, index: u64) -> Result<u64, Gap> {
+        self.term(index).ok_or_else(|| self.gap(index))
+    }
+
+    fn gap(&self, index: u64) -> Gap {
+        if index < self.first() { Gap::Compacted } else { Gap::Unavailable }
+    }
+
+    /// The entries from `low` on and before `high`, as far as there are any.
     pub fn entries(&self, low: u64, high: u64) -> impl Iterator<Item = &Entry> {
         self.wal.entries(low, high)
+    }
+
+    /// All entries from `low` on and before `high`.
+    ///
+    /// # Errors
+    /// One of them was given up, or is not there yet.
+    pub fn all_entries(&self, low: u64, high: u64) -> Result<impl Iterator<Item = &Entry>, Gap> {
+        match (low..high).find(|&index| index < self.first() || index > self.last()) {
+            Some(missing) => Err(self.gap(missing)),
+            None => Ok(self.entries(low, high)),
+        }
+    }
+
+    /// One entry.
+    #[inline]
+    pub(crate) fn entry(&self, index: u64) -> Option<&Entry> {
+        self.wal.entry(index)
+    }
+
+    /// The place behind which the log begins after a restart: where the snapshot ends, or before everything.
+    pub fn beginning(&self) -> Place {
+        self.snapshot()
+            .map(|snapshot| Place { term: snapshot.term, index: snapshot.index })
+            .unwrap_or_default()
     }
 
     /// The snapshot, if there is one.

@@ -1,10 +1,13 @@
-//! What servers and clients send each other: messages of the core, requests and responses.
+//! What servers and clients send each other: messages of the core, snapshots, requests and responses.
 
 use crate::command::Answer;
+use crate::core::Snapshot;
+use crate::machine::sum_of;
 use crate::outline::{self, Outlined};
 use crate::request::{Content, word_of};
 use std::fmt;
 use std::sync::Arc;
+use whitewater_check::Spoken;
 use whitewater_sim::{Digest, Digester, Kind, Message, NodeId};
 
 /// A message.
@@ -42,6 +45,13 @@ pub enum StoreMessage<M> {
         /// The one it is in.
         now: u32,
     },
+    /// A snapshot of the log of its sender, for cores that leave that to their user.
+    Snapshot {
+        /// The term of its sender.
+        term: u64,
+        /// The snapshot.
+        snapshot: Box<Snapshot>,
+    },
 }
 
 /// What came of an attempt at a request.
@@ -60,8 +70,30 @@ pub enum Outcome {
 const OWN_KINDS: u8 = 128;
 
 impl<M> StoreMessage<M> {
-    /// The kinds that are not the core's.
-    pub const KINDS: [&'static str; 4] = ["Request", "Response", "Arrived", "Broken"];
+    /// The kinds that are not the core's; the last is there for [`crate::Core::BARE`] cores alone.
+    pub const KINDS: [&'static str; 5] = ["Request", "Response", "Arrived", "Broken", "Snapshot"];
+}
+
+impl<M: Outlined> StoreMessage<M> {
+    /// The index of the snapshot it carries, if it does.
+    #[inline]
+    pub(crate) fn snapshot_index(&self) -> Option<u64> {
+        match self {
+            StoreMessage::Core(message) => message.outline().snapshot.map(|(_, index, _)| index),
+            StoreMessage::Snapshot { snapshot, .. } => Some(snapshot.index),
+            _ => None,
+        }
+    }
+
+    /// What it says to the rules, sent to `to`.
+    #[inline]
+    pub(crate) fn spoken(&self, to: NodeId) -> Option<Spoken> {
+        match self {
+            StoreMessage::Core(message) => Some(message.outline().spoken(to)),
+            StoreMessage::Snapshot { term, .. } => Some(Spoken::Other { term: *term, is_pre_vote: false }),
+            _ => None,
+        }
+    }
 }
 
 impl<M: Outlined> Message for StoreMessage<M> {
@@ -73,6 +105,7 @@ impl<M: Outlined> Message for StoreMessage<M> {
             StoreMessage::Response { .. } => 1,
             StoreMessage::Arrived { .. } => 2,
             StoreMessage::Broken { .. } => 3,
+            StoreMessage::Snapshot { .. } => 4,
         };
         Kind { code: OWN_KINDS + place, name: Self::KINDS[usize::from(place)] }
     }
@@ -84,12 +117,16 @@ impl<M: Outlined> Message for StoreMessage<M> {
             StoreMessage::Request { attempt, .. } | StoreMessage::Response { attempt, .. } => *attempt,
             StoreMessage::Arrived { index } => *index,
             StoreMessage::Broken { life, .. } => u64::from(*life),
+            StoreMessage::Snapshot { snapshot, .. } => snapshot.index,
         }
     }
 
     fn term(&self) -> Option<u64> {
-        let StoreMessage::Core(message) = self else { return None };
-        Some(message.outline().term).filter(|&term| term != 0)
+        match self {
+            StoreMessage::Core(message) => Some(message.outline().term).filter(|&term| term != 0),
+            StoreMessage::Snapshot { term, .. } => Some(*term),
+            _ => None,
+        }
     }
 
     fn size_bytes(&self) -> u32 {
@@ -97,6 +134,7 @@ impl<M: Outlined> Message for StoreMessage<M> {
             StoreMessage::Core(message) => outline::size_bytes(message),
             StoreMessage::Request { body, .. } => 16 + body.len() as u32,
             StoreMessage::Response { .. } | StoreMessage::Arrived { .. } | StoreMessage::Broken { .. } => 32,
+            StoreMessage::Snapshot { snapshot, .. } => 48 + snapshot.data.len() as u32,
         }
     }
 
@@ -122,6 +160,10 @@ impl<M: Outlined> Digest for StoreMessage<M> {
             }
             StoreMessage::Arrived { index } => digester.word(*index),
             StoreMessage::Broken { life, now } => digester.word(u64::from(*life) << 32 | u64::from(*now)),
+            StoreMessage::Snapshot { term, snapshot } => {
+                let Snapshot { index, term: last, data, .. } = &**snapshot;
+                [*term, *last, *index, sum_of(data)].into_iter().for_each(|word| digester.word(word));
+            }
         }
     }
 }
@@ -145,6 +187,10 @@ impl<M: Outlined> fmt::Display for StoreMessage<M> {
             StoreMessage::Response { attempt, outcome, .. } => write!(f, "Response #{attempt} {outcome}"),
             StoreMessage::Arrived { index } => write!(f, "Arrived Snapshot:{index}"),
             StoreMessage::Broken { .. } => f.write_str("Broken"),
+            StoreMessage::Snapshot { term, snapshot } => {
+                let Snapshot { index, term: last, data, .. } = &**snapshot;
+                write!(f, "Snapshot Term:{term} Snapshot:{last}/{index} with {} bytes", data.len())
+            }
         }
     }
 }

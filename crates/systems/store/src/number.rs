@@ -3,11 +3,13 @@
 use whitewater_sim::NodeId;
 
 /// The number a server has for cores that count them from 1.
+#[inline]
 pub fn number_of(node: NodeId) -> u64 {
     node.position() as u64 + 1
 }
 
 /// The server of that number; `None` for 0, which is nobody.
+#[inline]
 pub fn server_of(number: u64) -> Option<NodeId> {
     Some(NodeId::server(usize::try_from(number).ok()?.checked_sub(1)?))
 }

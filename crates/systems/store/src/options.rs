@@ -85,6 +85,18 @@ pub const STORAGE: OptionSpec = drawn(
     "overlaps",
     "Whether a node takes inputs while its disk is at work, or waits.",
 );
+/// Manners of its user.
+pub const GUARDS: OptionSpec = OptionSpec {
+    drawn: false,
+    ..switch("guards", "on", "Whether it is kept from what is known to stall or to end it, see FINDINGS.")
+};
+/// How reads are made linearizable.
+pub const READS: OptionSpec = drawn(
+    "reads",
+    Values::Words(&["index", "lease", "log"]),
+    "index",
+    "Whether reads ask a majority for the read index, trust the lease of the leader, or go through the log.",
+);
 /// Where clients read.
 pub const READ_AT: OptionSpec = drawn(
     "read-at",
@@ -141,6 +153,18 @@ pub const FOUNDERS: OptionSpec = drawn(
 pub const CLIENT_ATTEMPTS: OptionSpec =
     drawn("client-attempts", number(2, 20), "10", "Attempts of a client at one request before it gives up.");
 
+/// How reads are made linearizable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// A majority says who leads.
+    Index,
+    /// Whoever led a moment ago leads: that trusts that time passes alike everywhere. Where processes are stopped or clocks are
+    /// wrong such reads may be old, and are not held to more.
+    Lease,
+    /// They are entries of the log.
+    Log,
+}
+
 /// What nodes read from the options. What a core has no option for has the value it would have by default.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -160,6 +184,12 @@ pub struct Settings {
     pub inflight_count_max: u64,
     /// Take inputs while the disk is at work.
     pub overlapping: bool,
+    /// The store keeps the core from what a user of a Raft is better not to do, though it may not be told so: nobody without a
+    /// vote is made to stand for election; nobody asks for a snapshot before all it has is committed; and a sole voter takes no
+    /// input and sends nothing before its disk has what it has decided, which a crash could take from it otherwise.
+    pub guarded: bool,
+    /// How reads are made linearizable.
+    pub reads: Reads,
     /// Clients read at any server.
     pub read_at_any: bool,
     /// Followers pass proposals on.
@@ -215,7 +245,14 @@ impl Settings {
             check_quorum: has(&CHECK_QUORUM) && is(&CHECK_QUORUM, "on"),
             message_size_max_bytes,
             inflight_count_max: number(&IN_FLIGHT).min(window_max(message_size_max_bytes)),
-            overlapping: is(&STORAGE, "overlaps"),
+            overlapping: has(&STORAGE) && is(&STORAGE, "overlaps"),
+            guarded: has(&GUARDS) && is(&GUARDS, "on"),
+            reads: match text(&READS).as_str() {
+                _ if !has(&READS) => Reads::Log,
+                "index" => Reads::Index,
+                "lease" => Reads::Lease,
+                _ => Reads::Log,
+            },
             read_at_any: is(&READ_AT, "any"),
             forwarding: is(&FORWARDING, "on"),
             snapshot_entries: number(&SNAPSHOT_ENTRIES),

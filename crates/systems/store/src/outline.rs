@@ -15,6 +15,10 @@ pub trait Outlined: Clone + fmt::Debug {
     fn outline(&self) -> Outline<'_>;
     /// The entries it carries, in order.
     fn entries(&self) -> impl Iterator<Item = EntryOutline<'_>>;
+    /// The same, for the store to fill in what requests hold; needed of [`crate::Core::BARE`] cores alone.
+    fn entries_mut(&mut self) -> Option<&mut Vec<crate::Entry>> {
+        None
+    }
 }
 
 /// What a message says besides its entries. What a kind of message does not have is 0 or empty.
@@ -82,11 +86,13 @@ const HEAD_BYTES: usize = 48;
 const ENTRY_HEAD_BYTES: usize = 16;
 
 impl Outline<'_> {
+    #[inline]
     pub(crate) fn kind<M: Outlined>(&self) -> Kind {
         Kind { code: self.kind, name: M::KINDS[usize::from(self.kind)] }
     }
 
     /// What it says to the rules, sent to `to`.
+    #[inline]
     pub(crate) fn spoken(&self, to: NodeId) -> Spoken {
         let term = self.term;
         match self.claim {

@@ -1,14 +1,8 @@
 //! Whom a server owes an answer: requests that wait for their entry, reads that wait for their index.
 
+use crate::place::Place;
 use crate::request::{Verb, decode};
 use whitewater_sim::{CLIENTS_MAX, NodeId, OpId};
-
-/// A place in the log: whatever is committed at that index, the entry is this one only if it has this term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) term: u64,
-    pub(crate) index: u64,
-}
 
 /// A request that has come.
 pub(crate) struct Asked {

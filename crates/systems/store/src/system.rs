@@ -125,15 +125,16 @@ impl<C: Core> System for Store<C> {
 
     fn names(&self) -> (&'static [&'static str], &'static [&'static str]) {
         let kinds = self.kinds.get_or_init(|| {
-            let all = C::Message::KINDS.iter().chain(&StoreMessage::<C::Message>::KINDS);
-            all.copied().collect::<Vec<_>>().leak()
+            let [own @ .., snapshot] = StoreMessage::<C::Message>::KINDS;
+            let all = C::Message::KINDS.iter().copied().chain(C::BARE.then_some(snapshot)).chain(own);
+            all.collect::<Vec<_>>().leak()
         });
         (kinds, StoreTimer::NAMES)
     }
 
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String> {
         let settings = Settings::read(options, C::OPTIONS);
-        let monitor = StoreMonitor::new::<C>(script, &settings);
+        let monitor = StoreMonitor::new(script, &settings);
         Ok(World::<StoreNode<C>, _>::new(script, settings, monitor, record)?.run())
     }
 }

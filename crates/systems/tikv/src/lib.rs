@@ -1,20 +1,19 @@
 //! The public crate `raft` 0.7, the Raft of TiKV, in the world.
 
-mod guards;
-mod message;
 mod shelf;
+mod words {
+    whitewater_store::raftpb!(raft::eraftpb);
+}
 
-pub use message::TikvMessage;
-use raft::eraftpb::{Message, MessageType};
-use raft::{Config, LightReady, Raft, RawNode, ReadOnlyOption, Ready, SnapshotStatus, StateRole};
+use raft::{Config, RawNode, ReadOnlyOption, Ready, SnapshotStatus};
 use shelf::Shelf;
-use std::ops::Range;
 use std::sync::Arc;
 use whitewater_check::{Membership, RefusalReason};
-use whitewater_sim::{NodeId, OptionSpec, Role, Values};
-use whitewater_store::core::{Order, Seat, Shown};
-use whitewater_store::options::{drawn, switch};
-use whitewater_store::{Core, Entry, Log, ReadId, Settings, Step, Store, Todo, number_of, server_of};
+use whitewater_sim::{NodeId, OptionSpec};
+use whitewater_store::core::{Notice, Order, Seat, Shown};
+use whitewater_store::options::{Reads, switch};
+use whitewater_store::{Core, Entry, Log, ReadId, Settings, Step, Store, Todo, etcd, number_of, server_of};
+pub use words::Speech;
 
 /// The system.
 pub static TIKV: Store<Tikv> = Store::new();
@@ -22,52 +21,32 @@ pub static TIKV: Store<Tikv> = Store::new();
 /// A `RawNode` with what of it is under way.
 pub struct Tikv {
     raw: RawNode<Shelf>,
-    seat: Seat,
-    /// Whether it is kept from what is known to stall or to end it.
-    guarded: bool,
-    /// Whether reads ask for the read index, or trust a lease, in place of going through the log.
-    reads_by_index: bool,
-    /// What is being stored, if inputs wait for it.
+    settings: Settings,
+    /// What is being stored, if inputs wait for it, or the disk does not take it yet.
     ready: Option<Ready>,
-    /// What came out when it was stored.
-    light: Option<LightReady>,
-}
-
-impl Tikv {
-    /// Whether something is let through that the guards keep from the crate.
-    fn passes(&self, guard: impl Fn(&Raft<Shelf>) -> bool) -> bool {
-        !self.guarded || guard(&self.raw.raft)
-    }
-}
-
-fn addressed(message: Message) -> (NodeId, TikvMessage) {
-    (server_of(message.to).expect("it writes to members"), TikvMessage(Box::new(message)))
 }
 
 impl Core for Tikv {
-    type Message = TikvMessage;
+    type Message = Speech;
     const NAME: &'static str = "tikv";
     const ABOUT: &'static str =
         "The public crate raft 0.7, the Raft of TiKV, with a store, clients and a durable log.";
     // With lease reads it does.
     const NEEDS_NO_CLOCK: bool = false;
     const REQUESTS_SNAPSHOTS: bool = true;
+    const TRANSFERS: bool = true;
     const OPTIONS: &'static [OptionSpec] = whitewater_store::options! {
-        TICK, ELECTION_TICKS, HEARTBEAT_TICKS, PRE_VOTE, CHECK_QUORUM, MESSAGE_SIZE, IN_FLIGHT, STORAGE, READ_AT,
-        FORWARDING, SNAPSHOT_ENTRIES, SNAPSHOT_TRAIL, SNAPSHOT_REFUSALS, SEGMENT_BYTES, MEMBERSHIP, FOUNDERS,
-        CLIENT_ATTEMPTS;
-        drawn("reads", Values::Words(&["index", "lease", "log"]), "index",
-            "Whether reads ask a majority for the read index, trust the lease of the leader, or go through the log."),
+        TICK, ELECTION_TICKS, HEARTBEAT_TICKS, PRE_VOTE, CHECK_QUORUM, MESSAGE_SIZE, IN_FLIGHT, STORAGE, READS,
+        READ_AT, FORWARDING, SNAPSHOT_ENTRIES, SNAPSHOT_TRAIL, SNAPSHOT_REFUSALS, SEGMENT_BYTES, MEMBERSHIP, FOUNDERS,
+        CLIENT_ATTEMPTS, GUARDS;
         switch("batch-append", "off", "Whether appends that wait are sent as one."),
         switch("skip-broadcast-commit", "off",
             "Whether followers learn of a commit only with the next append or heartbeat."),
-        OptionSpec { drawn: false, ..switch("guards", "on",
-            "Whether it is kept from what is known to stall or to end it, see FINDINGS.") },
     };
 
     fn start(seat: &Seat, log: Log) -> Tikv {
         let settings = &seat.settings;
-        let lease = settings.own("reads") == "lease" && settings.check_quorum;
+        let lease = settings.reads == Reads::Lease && settings.check_quorum;
         let config = Config {
             id: number_of(seat.id),
             election_tick: settings.election_ticks as usize,
@@ -89,8 +68,7 @@ impl Core for Tikv {
         let silent = slog::Logger::root(slog::Discard, slog::o!());
         let raw = RawNode::new(&config, Shelf { log, members: seat.members }, &silent);
         let raw = raw.expect("the options fit each other, and the log is whole");
-        let (guarded, reads_by_index) = (settings.own("guards") == "on", settings.own("reads") != "log");
-        Tikv { raw, seat: seat.clone(), guarded, reads_by_index, ready: None, light: None }
+        Tikv { raw, settings: settings.clone(), ready: None }
     }
 
     fn log(&self) -> &Log {
@@ -102,22 +80,11 @@ impl Core for Tikv {
     }
 
     fn tick(&mut self) {
-        if self.passes(guards::may_win_at_once) {
-            self.raw.tick();
-        }
+        self.raw.tick();
     }
 
-    fn receive(&mut self, _from: NodeId, message: TikvMessage) -> Result<(), RefusalReason> {
-        let kind = message.0.get_msg_type();
-        let is_kept_off = match kind {
-            MessageType::MsgTimeoutNow => !self.passes(guards::may_win_at_once),
-            MessageType::MsgPropose => !self.passes(guards::may_take_entries),
-            _ => false,
-        };
-        if is_kept_off {
-            return Ok(());
-        }
-        let forwarded = matches!(kind, MessageType::MsgPropose | MessageType::MsgReadIndex);
+    fn receive(&mut self, _from: NodeId, message: Speech) -> Result<(), RefusalReason> {
+        let forwarded = etcd::is_forwarded(message.0.msg_type as u8);
         self.raw.step(*message.0).map_err(|error| match error {
             raft::Error::ProposalDropped if forwarded => RefusalReason::ForwardedWithoutLeader,
             raft::Error::StepPeerNotFound => RefusalReason::ResponseOfStranger,
@@ -127,107 +94,75 @@ impl Core for Tikv {
     }
 
     fn propose(&mut self, data: Arc<[u8]>) -> bool {
-        self.passes(guards::may_take_entries) && self.raw.propose(Vec::new(), data.to_vec()).is_ok()
+        self.raw.propose(Vec::new(), data.to_vec()).is_ok()
     }
 
-    fn read(&mut self, id: ReadId) -> bool {
-        if self.reads_by_index {
-            self.raw.read_index(id);
-        }
-        self.reads_by_index
-    }
-
-    fn trusts_clocks(settings: &Settings) -> bool {
-        settings.own("reads") == "lease"
+    fn read(&mut self, id: ReadId) {
+        self.raw.read_index(id);
     }
 
     fn obey(&mut self, order: Order<'_>) -> bool {
         match order {
-            Order::Campaign => self.passes(guards::may_stand) && self.raw.campaign().is_ok(),
-            Order::Transfer(to) => {
-                self.raw.transfer_leader(number_of(to));
-                self.raw.raft.leader_id != 0
-            }
-            Order::Change(steps) => {
-                let leads = self.raw.raft.state == StateRole::Leader && self.passes(guards::may_take_entries);
-                leads && self.raw.propose_conf_change(Vec::new(), shelf::change_of(steps)).is_ok()
-            }
-            Order::RequestSnapshot => {
-                self.passes(guards::may_request_snapshot) && self.raw.request_snapshot().is_ok()
-            }
-            Order::SnapshotSent { to, arrived } => {
-                let status = if arrived { SnapshotStatus::Finish } else { SnapshotStatus::Failure };
-                self.raw.report_snapshot(number_of(to), status);
-                true
-            }
-            Order::Unreachable(peer) => {
-                self.raw.report_unreachable(number_of(peer));
-                true
-            }
+            Order::Campaign => self.raw.campaign().is_ok(),
+            Order::Change(steps) => self.raw.propose_conf_change(Vec::new(), words::change(steps)).is_ok(),
+            Order::RequestSnapshot => self.raw.request_snapshot().is_ok(),
         }
     }
 
-    fn ready(&mut self, todo: &mut Todo<TikvMessage>, applied: u64) -> bool {
-        self.raw.advance_apply_to(applied);
-        if let Some(mut light) = self.light.take() {
-            todo.messages.extend(light.take_messages().into_iter().map(addressed));
-            todo.hard_state = light.commit_index().map(|_| shelf::hard_state(&self.raw.raft.hard_state()));
-            todo.may_be_lost = true;
-            todo.committed.extend(light.committed_entries().iter().map(shelf::written));
-            return true;
+    fn notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::Transfer(to) => self.raw.transfer_leader(number_of(to)),
+            Notice::SnapshotArrived(to) => self.raw.report_snapshot(number_of(to), SnapshotStatus::Finish),
+            Notice::SnapshotLost(to) => self.raw.report_snapshot(number_of(to), SnapshotStatus::Failure),
+            Notice::Unreachable(peer) => self.raw.report_unreachable(number_of(peer)),
+            Notice::Removed => self.raw.raft.become_follower(self.raw.raft.term, 0),
         }
+    }
+
+    fn ready(&mut self, todo: &mut Todo<Speech>, applied: u64) -> bool {
+        self.raw.advance_apply_to(applied);
         if !self.raw.has_ready() {
             return false;
         }
         let mut ready = self.raw.ready();
         todo.number = ready.number();
-        let early =
-            if self.passes(guards::may_speak_early) { &mut todo.messages } else { &mut todo.promises };
-        early.extend(ready.take_messages().into_iter().map(addressed));
-        todo.promises.extend(ready.take_persisted_messages().into_iter().map(addressed));
-        todo.hard_state = ready.hs().map(shelf::hard_state);
+        todo.messages.extend(ready.take_messages().into_iter().map(words::addressed));
+        todo.promises.extend(ready.take_persisted_messages().into_iter().map(words::addressed));
+        todo.hard_state = ready.hs().map(words::kept_hard_state);
         todo.may_be_lost = !ready.must_sync();
-        todo.snapshot = (!ready.snapshot().is_empty()).then(|| shelf::stored(ready.snapshot()));
-        todo.entries.extend(ready.entries().iter().map(shelf::written));
-        todo.committed.extend(ready.committed_entries().iter().map(shelf::written));
+        todo.snapshot = (!ready.snapshot().is_empty()).then(|| words::kept_snapshot(ready.snapshot()));
+        todo.entries.extend(ready.entries().iter().map(words::kept_entry));
+        todo.committed = ready.committed_entries().last().map_or(0, |entry| entry.index);
         todo.reads.extend(ready.take_read_states().into_iter().map(|read| (read.request_ctx, read.index)));
         self.ready = Some(ready);
         true
     }
 
     fn written(&mut self) {
-        if let Some(ready) = self.ready.take_if(|_| self.seat.settings.overlapping) {
+        if let Some(ready) = self.ready.take_if(|_| self.settings.overlapping) {
             self.raw.advance_append_async(ready);
         }
     }
 
-    fn stored(&mut self, number: u64) {
+    fn stored(&mut self, number: u64, todo: &mut Todo<Speech>) {
         // One that inputs do not wait for may be stuck meanwhile: it is not the one that is stored.
-        match self.ready.take_if(|_| !self.seat.settings.overlapping) {
-            Some(ready) => self.light = Some(self.raw.advance_append(ready)),
-            None => self.raw.on_persist_ready(number),
-        }
+        let Some(ready) = self.ready.take_if(|_| !self.settings.overlapping) else {
+            return self.raw.on_persist_ready(number);
+        };
+        let mut light = self.raw.advance_append(ready);
+        todo.messages.extend(light.take_messages().into_iter().map(words::addressed));
+        todo.hard_state = light.commit_index().map(|_| words::kept_hard_state(&self.raw.raft.hard_state()));
+        todo.may_be_lost = true;
+        todo.committed = light.committed_entries().last().map_or(0, |entry| entry.index);
     }
 
-    fn applied(&mut self, change: &Entry) {
-        if let Some(change) = shelf::change_in(change) {
-            // One that does not fit changes nothing, at everybody alike.
-            let _ = self.raw.apply_conf_change(&change);
-        }
-        let raft = &mut self.raw.raft;
-        if raft.state == StateRole::Leader && !raft.prs().conf().voters().contains(raft.id) {
-            // Who is removed is to be stopped by its user: it would lead on for ever.
-            raft.become_follower(raft.term, 0);
-        }
+    fn applied(&mut self, steps: &[Step]) {
+        // One that does not fit changes nothing, at everybody alike.
+        let _ = self.raw.apply_conf_change(&words::change(steps));
     }
 
-    fn overlaps(&self) -> bool {
-        self.seat.settings.overlapping
-    }
-
-    fn timeout_wanted(&mut self) -> Option<Range<u64>> {
-        let range = self.seat.settings.election_range();
-        (self.raw.raft.randomized_election_timeout() as u64 >= range.end).then_some(range)
+    fn timeout_wanted(&mut self) -> bool {
+        self.raw.raft.randomized_election_timeout() as u64 >= self.settings.election_range().end
     }
 
     fn set_timeout(&mut self, ticks: u64) {
@@ -239,12 +174,7 @@ impl Core for Tikv {
         Shown {
             term: raft.term,
             vote: server_of(raft.vote),
-            role: match raft.state {
-                StateRole::Follower => Role::Follower,
-                StateRole::PreCandidate => Role::PreCandidate,
-                StateRole::Candidate => Role::Candidate,
-                StateRole::Leader => Role::Leader,
-            },
+            role: etcd::ROLES[raft.state as usize],
             leader: server_of(raft.leader_id),
             last_index: raft.raft_log.last_index(),
             commit: raft.raft_log.committed,
@@ -256,10 +186,10 @@ impl Core for Tikv {
     }
 
     fn members(&self) -> Option<Membership> {
-        Some(shelf::members_in(&self.raw.raft.prs().conf().to_conf_state()))
+        Some(words::members(&self.raw.raft.prs().conf().to_conf_state()))
     }
 
     fn change_in(entry: &Entry) -> Option<Vec<Step>> {
-        shelf::change_in(entry).map(|change| shelf::steps_of(&change))
+        words::steps(entry)
     }
 }

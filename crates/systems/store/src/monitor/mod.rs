@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::core::Core;
 use crate::message::StoreMessage;
 use crate::node::StoreNode;
-use crate::options::Settings;
+use crate::options::{Reads, Settings};
 use crate::outline::Outlined;
 pub use clients::{Clients, follow_clients};
 use settling::Settling;
@@ -29,11 +29,11 @@ pub struct StoreMonitor {
 
 impl StoreMonitor {
     /// Watches a run of this script.
-    pub fn new<C: Core>(script: &Script, settings: &Settings) -> StoreMonitor {
+    pub fn new(script: &Script, settings: &Settings) -> StoreMonitor {
         let disturbs_time = |step: &Step| {
             matches!(step.action, Action::Clock { .. } | Action::Pause(_) | Action::Slow { .. })
         };
-        let reads_may_be_old = C::trusts_clocks(settings) && script.steps.iter().any(disturbs_time);
+        let reads_may_be_old = settings.reads == Reads::Lease && script.steps.iter().any(disturbs_time);
         StoreMonitor {
             rules: RaftRules::new(script.servers),
             clients: Clients::new(reads_may_be_old),
@@ -107,9 +107,7 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
         };
         self.follow_clients(seen, cluster)?;
         let said = seen.effects.iter().filter_map(|effect| match effect {
-            Effect::Send { to, message: StoreMessage::Core(message) } if *to != seen.node => {
-                Some(message.outline().spoken(*to))
-            }
+            Effect::Send { to, message } if *to != seen.node => message.spoken(*to),
             _ => None,
         });
         if seen.died {

@@ -3,13 +3,14 @@
 //! An input is given to the core; then [`Server::pump`] does what the core wants done. What is written may be under way for a
 //! while: `pending` holds, in order, what waits for it.
 
+mod bare;
 mod serving;
 mod snapshots;
 mod storing;
 mod view;
 
 use crate::command::{Command, Reply};
-use crate::core::{Core, HardState, Order, Seat, Shown, Todo};
+use crate::core::{Core, HardState, Notice, Order, Seat, Shown, Todo};
 use crate::log::Log;
 use crate::machine::Machine;
 use crate::marks;
@@ -17,17 +18,17 @@ use crate::membership;
 use crate::message::StoreMessage;
 use crate::node::{Hands, StoreNode};
 use crate::options::Settings;
-use crate::outline::Outlined;
 use crate::owing::Owing;
 use crate::spine::Spine;
 use crate::timer::StoreTimer;
+use bare::Bare;
 use snapshots::opened;
 use std::collections::VecDeque;
 use std::fmt;
 use storing::Pending;
 use whitewater_check::{Membership, Refusal};
 use whitewater_sim::draw::name_hash;
-use whitewater_sim::{Boot, Input, LocalTime, NodeId, SERVERS_MAX, Span};
+use whitewater_sim::{Boot, Input, LocalTime, NodeId, Role, SERVERS_MAX, Span};
 use whitewater_wal::Recovered;
 
 const PHASE: u64 = name_hash("tick-phase");
@@ -75,8 +76,12 @@ pub struct Server<C: Core> {
     /// Every membership of this life, each with the index from which it holds.
     memberships: Vec<(u64, Membership)>,
     /// Memory for what the core wants done.
-    todo: Todo<C::Message>,
+    todo: Option<Box<Todo<C::Message>>>,
+    /// What it wants done since what it wanted stored is durable.
+    next: Todo<C::Message>,
     pending: VecDeque<Pending<C::Message>>,
+    /// Memory for promises.
+    spare: Vec<(NodeId, C::Message)>,
     /// What the core wants done, and the log does not take now.
     stuck: Option<Box<Todo<C::Message>>>,
     /// The number of the last todo that is durable, of those that have one.
@@ -84,6 +89,10 @@ pub struct Server<C: Core> {
     /// Inputs that came while the core could take none.
     inputs: VecDeque<Input<StoreNode<C>>>,
     owing: Owing,
+    /// What a bare core leaves to its user.
+    bare: Bare,
+    /// Ticks until the timeout of a core that counts none.
+    due: Option<u64>,
     /// When something came from each peer.
     heard: [LocalTime; SERVERS_MAX],
     refusals: u32,
@@ -126,12 +135,16 @@ impl<C: Core> Server<C> {
             applied,
             machine,
             memberships: vec![(applied, members)],
-            todo: Todo::default(),
+            todo: None,
+            next: Todo::default(),
             pending: VecDeque::new(),
+            spare: Vec::new(),
             stuck: None,
             stored: 0,
             inputs: VecDeque::new(),
             owing: Owing::default(),
+            bare: Bare::default(),
+            due: None,
             heard: [now; SERVERS_MAX],
             refusals: 0,
             last_refusal: None,
@@ -159,7 +172,18 @@ impl<C: Core> Server<C> {
 
     /// Whether the core can take no input now.
     fn is_blocked(&self) -> bool {
-        self.stuck.is_some() || !self.pending.is_empty() && !self.core.overlaps() || self.is_installing()
+        let waits = || !self.settings().overlapping || self.waits_alone();
+        self.stuck.is_some() || !self.pending.is_empty() && waits() || self.is_installing()
+    }
+
+    /// Whether it decides alone, and is kept from doing so before the disk has what it decides on.
+    fn waits_alone(&self) -> bool {
+        self.settings().guarded && self.members().all_voters() == 1 << self.identity.id.position()
+    }
+
+    /// Whether it has a vote, as far as it knows.
+    pub(super) fn has_vote(&self) -> bool {
+        self.members().all_voters() >> self.identity.id.position() & 1 == 1
     }
 
     pub(crate) fn handle(&mut self, now: LocalTime, input: Input<StoreNode<C>>, fx: &mut Hands<'_, C>) {
@@ -207,7 +231,7 @@ impl<C: Core> Server<C> {
             Input::Deliver { from, message } => self.receive(now, from, message, fx),
             Input::Timeout(StoreTimer::Snapshot(to)) => {
                 fx.mark(marks::SNAPSHOT_LOST);
-                self.core.obey(Order::SnapshotSent { to, arrived: false });
+                self.core.notice(Notice::SnapshotLost(to));
             }
             Input::Timeout(_) => self.tick(now, fx),
             Input::Command { op, command } => {
@@ -231,20 +255,27 @@ impl<C: Core> Server<C> {
         let is_server = |node: &NodeId| node.position() < self.identity.servers;
         let (begun, mark, reply) = match command {
             Command::Campaign => {
-                self.core.obey(Order::Campaign);
+                if self.has_vote() || !self.settings().guarded {
+                    self.core.obey(Order::Campaign);
+                }
                 return Reply::Campaigning;
             }
-            Command::Transfer(to) if is_server(to) => {
-                (self.core.obey(Order::Transfer(*to)), marks::TRANSFER_BEGUN, Reply::Transferring)
+            Command::Transfer(to) if C::TRANSFERS && is_server(to) => {
+                self.core.notice(Notice::Transfer(*to));
+                (self.core.shown().leader.is_some(), marks::TRANSFER_BEGUN, Reply::Transferring)
             }
             Command::Change(change) if self.settings().changing => {
                 let steps = change.steps();
-                let fits = steps.iter().all(|(_, node)| is_server(node));
+                let leads = self.core.shown().role == Role::Leader;
+                let fits = leads && steps.iter().all(|(_, node)| is_server(node));
                 let begun = fits && self.core.obey(Order::Change(&steps));
                 (begun, marks::CHANGE_BEGUN, Reply::Changing)
             }
             Command::RequestSnapshot => {
-                (self.core.obey(Order::RequestSnapshot), marks::SNAPSHOT_REQUESTED, Reply::Requested)
+                let Shown { last_index, commit, .. } = self.core.shown();
+                let fits = last_index == commit || !self.settings().guarded;
+                let begun = fits && self.core.obey(Order::RequestSnapshot);
+                (begun, marks::SNAPSHOT_REQUESTED, Reply::Requested)
             }
             _ => return Reply::Declined,
         };
@@ -257,12 +288,17 @@ impl<C: Core> Server<C> {
 
     fn tick(&mut self, now: LocalTime, fx: &mut Hands<'_, C>) {
         self.core.tick();
+        self.bare.tick();
+        self.due = self.due.map(|ticks| ticks.saturating_sub(1));
+        if self.due.take_if(|ticks| *ticks == 0).is_some() {
+            self.core.time_out();
+        }
         let patience = self.settings().election_timeout();
         for peer in (0..self.identity.servers).filter(|&peer| peer != self.identity.id.position()) {
             if now.since(self.heard[peer]) > patience {
                 fx.mark(marks::UNREACHABLE);
                 self.heard[peer] = now;
-                self.core.obey(Order::Unreachable(NodeId::server(peer)));
+                self.core.notice(Notice::Unreachable(NodeId::server(peer)));
             }
         }
     }
@@ -277,10 +313,13 @@ impl<C: Core> Server<C> {
         if from.is_server() {
             self.heard[from.position()] = now;
         }
+        if let Some(index) = message.snapshot_index() {
+            fx.send(from, StoreMessage::Arrived { index });
+        }
         match message {
-            StoreMessage::Core(message) => {
-                if let Some((_, index, _)) = message.outline().snapshot {
-                    fx.send(from, StoreMessage::Arrived { index });
+            StoreMessage::Core(mut message) => {
+                if C::BARE {
+                    self.bare.keep_entries(&mut message);
                 }
                 if let Err(why) = self.core.receive(from, message) {
                     fx.note(format_args!("refused: {why:?}"));
@@ -288,10 +327,11 @@ impl<C: Core> Server<C> {
                     self.last_refusal = Some(Refusal { from, why });
                 }
             }
+            StoreMessage::Snapshot { snapshot, .. } => self.bare.incoming = Some(snapshot),
             StoreMessage::Request { life, attempt, body } => self.requested(from, life, attempt, body, fx),
             StoreMessage::Arrived { .. } => {
                 fx.cancel_timer(StoreTimer::Snapshot(from));
-                self.core.obey(Order::SnapshotSent { to: from, arrived: true });
+                self.core.notice(Notice::SnapshotArrived(from));
             }
             StoreMessage::Response { .. } | StoreMessage::Broken { .. } => {
                 unreachable!("servers make no requests")
@@ -302,21 +342,39 @@ impl<C: Core> Server<C> {
     /// Does what the core wants done until it wants nothing more, or has to wait for the disk.
     fn pump(&mut self, fx: &mut Hands<'_, C>) {
         while !self.dies {
-            if let Some(range) = self.core.timeout_wanted() {
-                let ticks = fx.draw(TIMEOUT, range.start, range.end - 1);
-                self.core.set_timeout(ticks);
+            if self.core.timeout_wanted() {
+                self.set_timeout(fx);
             }
             if self.is_blocked() {
                 return;
             }
+            if !self.next.is_empty() {
+                let next = Box::new(std::mem::take(&mut self.next));
+                self.todo = self.carry_out(next, fx);
+                continue;
+            }
             self.follow_cut();
-            let mut todo = std::mem::take(&mut self.todo);
-            if !self.core.ready(&mut todo, self.applied) {
-                self.todo = todo;
+            let mut todo = self.todo.take().unwrap_or_default();
+            if !self.install_incoming(&mut todo) && !self.core.ready(&mut todo, self.applied) {
+                self.todo = Some(todo);
                 return self.snapshot_if_due(fx);
             }
-            self.todo = self.carry_out(todo, fx).unwrap_or_default();
+            if C::BARE {
+                let entries_max = self.settings().entries_per_append() as usize;
+                self.bare.complete(&mut todo, self.core.log(), entries_max);
+            }
+            self.todo = self.carry_out(todo, fx);
         }
+    }
+
+    fn set_timeout(&mut self, fx: &mut Hands<'_, C>) {
+        let range = match self.core.shown().role {
+            Role::Leader if C::BARE => self.settings().heartbeat_ticks..self.settings().heartbeat_ticks + 1,
+            _ => self.settings().election_range(),
+        };
+        let ticks = fx.draw(TIMEOUT, range.start, range.end - 1);
+        self.due = C::BARE.then_some(ticks);
+        self.core.set_timeout(ticks);
     }
 
     /// What the core has cut off from its log in memory does not count any more, even if the disk still has it.

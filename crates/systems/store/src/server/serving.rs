@@ -7,7 +7,8 @@ use crate::marks;
 use crate::message::{Outcome, StoreMessage};
 use crate::node::Hands;
 use crate::number::number_of;
-use crate::owing::Place;
+use crate::options::Reads;
+use crate::place::Place;
 use crate::request::encode;
 use std::sync::Arc;
 use whitewater_sim::{NodeId, OpId, Role};
@@ -35,9 +36,9 @@ impl<C: Core> Server<C> {
                 self.refuse(client, attempt, fx);
                 return;
             }
-            let number = self.owing.next_read();
-            let id = self.id_of_read(number);
-            if self.core.read(id) {
+            if self.settings().reads != Reads::Log {
+                let number = self.owing.next_read();
+                self.core.read(self.id_of_read(number));
                 if !leads {
                     fx.mark(marks::READ_AT_FOLLOWER);
                 }
@@ -50,7 +51,7 @@ impl<C: Core> Server<C> {
             fx.mark(marks::REQUEST_REPEATED);
             return;
         }
-        if !leads && !self.settings().forwarding || !self.core.propose(body) {
+        if !leads && !self.settings().forwarding || !self.propose(body) {
             self.refuse(client, attempt, fx);
             return;
         }
@@ -77,6 +78,14 @@ impl<C: Core> Server<C> {
         }
     }
 
+    fn propose(&mut self, data: Arc<[u8]>) -> bool {
+        let begun = self.core.propose(data.clone());
+        if C::BARE && begun {
+            self.bare.keep(self.last_place().index, data);
+        }
+        begun
+    }
+
     /// The place of what was proposed last.
     fn last_place(&self) -> Place {
         let Shown { term, last_index: index, .. } = self.core.shown();
@@ -96,21 +105,30 @@ impl<C: Core> Server<C> {
     pub(super) fn propose_own(&mut self, op: OpId, operation: &Operation) -> Option<Reply> {
         let number = u64::from(self.life()) << 32 | u64::from(op.0);
         let leads = self.core.shown().role == Role::Leader;
-        if !leads || !self.core.propose(encode(self.identity.id, number, operation)) {
+        if !leads || !self.propose(encode(self.identity.id, number, operation)) {
             return Some(Reply::Refused);
         }
         self.owing.wait_for_own(op, self.last_place());
         None
     }
 
+    /// Applies what is committed, up to that index.
+    pub(super) fn apply_to(&mut self, index: u64, fx: &mut Hands<'_, C>) {
+        while self.applied < index {
+            let entry = self.core.log().entry(self.applied + 1).cloned();
+            self.apply(&entry.expect("what a core says is committed is in its log"), fx);
+        }
+    }
+
     /// Applies a committed entry and answers whoever waits for it.
-    pub(super) fn apply(&mut self, entry: &Entry, fx: &mut Hands<'_, C>) {
-        assert_eq!(entry.index, self.applied + 1, "entries are applied in order, each once");
+    fn apply(&mut self, entry: &Entry, fx: &mut Hands<'_, C>) {
         self.applied = entry.index;
         let mut own_answer = None;
         if entry.kind != REQUEST {
-            self.core.applied(entry);
-            self.follow_members(fx);
+            if let Some(steps) = C::change_in(entry) {
+                self.core.applied(&steps);
+                self.follow_members(fx);
+            }
         } else if let Some(applied) = self.machine.apply(&entry.payload) {
             if applied.author.is_server() {
                 own_answer = applied.answer;

@@ -3,13 +3,16 @@
 use super::Server;
 use super::storing::may_try_again;
 use crate::command::Reply;
-use crate::core::{Core, Snapshot};
+use crate::core::{Core, Notice, Snapshot, Todo};
 use crate::machine::Machine;
 use crate::marks;
 use crate::membership::{self, after};
+use crate::message::StoreMessage;
 use crate::node::Hands;
+use crate::place::Place;
 use crate::spine::Spine;
 use whitewater_check::{Linked, Membership};
+use whitewater_sim::{NodeId, Role};
 use whitewater_wal::Durability;
 
 impl<C: Core> Server<C> {
@@ -28,6 +31,9 @@ impl<C: Core> Server<C> {
             (false, true) => fx.mark(marks::JOINT_ENTERED),
             (true, false) => fx.mark(marks::JOINT_LEFT),
             _ => fx.mark(marks::MEMBER_CHANGED),
+        }
+        if !self.has_vote() && self.core.shown().role == Role::Leader {
+            self.core.notice(Notice::Removed);
         }
     }
 
@@ -76,9 +82,34 @@ impl<C: Core> Server<C> {
         let index = log.snapshot_index().saturating_sub(trail);
         if index >= log.first() {
             log.compact(fx.disk(), index);
+            let term = log.term(index);
             self.spine.compact(index);
-            self.core.compacted(index);
+            if let Some(term) = term {
+                self.core.begins_behind(Place { term, index });
+            }
         }
+    }
+
+    /// Sends a peer the snapshot, if there is one for it by now.
+    pub(super) fn bring_snapshot(&self, to: NodeId, fx: &mut Hands<'_, C>) {
+        if let Some(snapshot) = self.core.log().snapshot_to_send(1, to) {
+            let (term, snapshot) = (self.core.shown().term, Box::new(snapshot.clone()));
+            self.send(to, StoreMessage::Snapshot { term, snapshot }, fx);
+        }
+    }
+
+    /// Has a snapshot stored that a peer has brought, if it reaches further than what is applied, with what the log has behind.
+    pub(super) fn install_incoming(&mut self, todo: &mut Todo<C::Message>) -> bool {
+        let Some(snapshot) = self.bare.incoming.take() else { return false };
+        if snapshot.index <= self.applied || self.core.shown().role == Role::Leader {
+            return false;
+        }
+        if self.spine.chain.term_at(snapshot.index) == Some(snapshot.term) {
+            let behind = self.core.log().entries(snapshot.index + 1, self.spine.chain.last_index() + 1);
+            todo.entries.extend(behind.cloned());
+        }
+        todo.snapshot = Some(*snapshot);
+        true
     }
 
     /// Takes over a snapshot that is durable now in place of the log.
@@ -95,6 +126,7 @@ impl<C: Core> Server<C> {
         self.commit_before = self.commit_before.max(index);
         log.entries(index + 1, log.last() + 1).for_each(|entry| self.spine.grow::<C>(entry));
         self.hard_state.commit = self.hard_state.commit.max(index);
+        self.core.begins_behind(Place { term: linked.term, index });
         // Whether their entries are in it nobody here can tell.
         self.owing.forget_to(index, |op| fx.reply(op, Reply::Unknown));
     }

@@ -5,7 +5,6 @@ use crate::core::{Core, HardState, Todo};
 use crate::marks;
 use crate::message::StoreMessage;
 use crate::node::Hands;
-use crate::outline::Outlined;
 use crate::timer::StoreTimer;
 use whitewater_sim::{NodeId, Ticket};
 use whitewater_wal::{Durability, Synced, WalError};
@@ -16,6 +15,8 @@ pub(super) struct Pending<M> {
     ticket: Option<Ticket>,
     number: u64,
     promises: Vec<(NodeId, M)>,
+    /// Who is sent a snapshot.
+    behind: Vec<NodeId>,
     hard_state: Option<HardState>,
     /// Index and term of the last entry in it.
     last: Option<(u64, u64)>,
@@ -44,23 +45,26 @@ impl<C: Core> Server<C> {
         self.dies = true;
     }
 
-    fn send(&self, to: NodeId, message: C::Message, fx: &mut Hands<'_, C>) {
-        if message.outline().snapshot.is_some() {
+    pub(super) fn send(&self, to: NodeId, message: StoreMessage<C::Message>, fx: &mut Hands<'_, C>) {
+        if message.snapshot_index().is_some() {
             fx.mark(marks::SNAPSHOT_SENT);
             let timeout = self.settings().election_timeout();
             fx.set_timer(StoreTimer::Snapshot(to), timeout, timeout.times(2));
         }
-        fx.send(to, StoreMessage::Core(message));
+        fx.send(to, message);
     }
 
     /// Carries it out, and gives it back empty; keeps it if the log does not take it now.
     pub(super) fn carry_out(
         &mut self,
-        mut todo: Todo<C::Message>,
+        mut todo: Box<Todo<C::Message>>,
         fx: &mut Hands<'_, C>,
-    ) -> Option<Todo<C::Message>> {
+    ) -> Option<Box<Todo<C::Message>>> {
+        if !todo.messages.is_empty() && self.waits_alone() {
+            todo.promises.splice(0..0, todo.messages.drain(..));
+        }
         for (to, message) in todo.messages.drain(..) {
-            self.send(to, message, fx);
+            self.send(to, StoreMessage::Core(message), fx);
         }
         let is_snapshot = todo.snapshot.is_some();
         if !is_snapshot {
@@ -82,7 +86,7 @@ impl<C: Core> Server<C> {
                 fx.mark(marks::WRITE_TRIED_AGAIN);
                 let timeout = self.settings().election_timeout();
                 fx.set_timer(StoreTimer::Write, timeout.part(16), timeout.part(4));
-                self.stuck = Some(Box::new(todo));
+                self.stuck = Some(todo);
                 return None;
             }
             Err(error) => {
@@ -91,18 +95,18 @@ impl<C: Core> Server<C> {
             }
         };
         self.core.written();
+        self.bare.written();
         self.pending.push_back(Pending {
             ticket,
             number: std::mem::take(&mut todo.number),
-            promises: std::mem::take(&mut todo.promises),
+            promises: std::mem::replace(&mut todo.promises, std::mem::take(&mut self.spare)),
+            behind: std::mem::take(&mut todo.behind),
             hard_state: todo.hard_state.take(),
             last: todo.entries.last().map(|entry| (entry.index, entry.term)),
             is_snapshot,
         });
         self.settle(fx);
-        for entry in todo.committed.drain(..) {
-            self.apply(&entry, fx);
-        }
+        self.apply_to(std::mem::take(&mut todo.committed), fx);
         for (id, index) in todo.reads.drain(..) {
             self.read_at(&id, index, fx);
         }
@@ -116,9 +120,7 @@ impl<C: Core> Server<C> {
     /// The disk may have room again, or the log is less busy.
     pub(super) fn try_again(&mut self, fx: &mut Hands<'_, C>) {
         if let Some(todo) = self.stuck.take() {
-            if let Some(todo) = self.carry_out(*todo, fx) {
-                self.todo = todo;
-            }
+            self.todo = self.carry_out(todo, fx);
             self.pump(fx);
         }
     }
@@ -127,7 +129,7 @@ impl<C: Core> Server<C> {
     fn settle(&mut self, fx: &mut Hands<'_, C>) {
         let before = self.stored;
         while self.pending.front().is_some_and(|pending| pending.ticket.is_none())
-            && let Some(pending) = self.pending.pop_front()
+            && let Some(mut pending) = self.pending.pop_front()
         {
             self.stored = self.stored.max(pending.number);
             if let Some(state) = pending.hard_state {
@@ -141,12 +143,18 @@ impl<C: Core> Server<C> {
             {
                 self.durable = self.durable.max(index);
             }
-            for (to, message) in pending.promises {
-                self.send(to, message, fx);
+            for (to, message) in pending.promises.drain(..) {
+                self.send(to, StoreMessage::Core(message), fx);
+            }
+            if self.spare.capacity() == 0 {
+                self.spare = pending.promises;
+            }
+            for to in pending.behind {
+                self.bring_snapshot(to, fx);
             }
         }
         if self.stored > before {
-            self.core.stored(self.stored);
+            self.core.stored(self.stored, &mut self.next);
         }
     }
 
