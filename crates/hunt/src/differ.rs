@@ -28,7 +28,8 @@ struct Told {
 }
 
 /// Runs the plan of one system on another, which has to know its commands: options they share keep their values, and steps
-/// that one of them has no words for are left out for both.
+/// that one of them has no words for are left out for both. If both have clients, what those are told is compared, and not what
+/// servers answer to orders of the script; if one has none, neither is given any, and what servers answer is compared.
 ///
 /// # Errors
 /// The plan cannot be run; the text says why.
@@ -41,8 +42,9 @@ pub fn differ(one: &dyn System, other: &dyn System, plan: &Plan) -> Result<Compa
         // What the other one does not have, or cannot be set to, stays as it is there.
         let _ = second.options.set(other.options(), name, value);
     }
+    let by_clients = first.script.clients > 0;
     let outcomes = [run(one, &first, true)?, run(other, &second, true)?];
-    let told = [told(&outcomes[0]), told(&outcomes[1])];
+    let told = [told(&outcomes[0], by_clients), told(&outcomes[1], by_clients)];
     let difference = first_difference([one.name(), other.name()], &told)
         .or_else(|| verdicts_differ([one.name(), other.name()], &outcomes));
     Ok(Compared { left_out, answers: told[0].len().min(told[1].len()), outcomes, difference })
@@ -58,7 +60,10 @@ fn shared_by(one: &dyn System, other: &dyn System, plan: &Plan) -> (Plan, Vec<St
     };
     let mut left_out = Vec::new();
     let mut shared = plan.clone();
-    let cluster = [format!("servers {}", plan.script.servers), format!("clients {}", plan.script.clients)];
+    if [one, other].iter().any(|system| system.clients() == (0, 0)) {
+        shared.script.clients = 0;
+    }
+    let cluster = [format!("servers {}", plan.script.servers), format!("clients {}", shared.script.clients)];
     shared.script.steps.retain(|step| {
         // A line is read with the names a system has: messages, timers, figures.
         let line = text::print_step(step);
@@ -73,14 +78,14 @@ fn shared_by(one: &dyn System, other: &dyn System, plan: &Plan) -> (Plan, Vec<St
     (shared, left_out)
 }
 
-/// What clients asked and were told, by the name of the operation.
-fn told(outcome: &Outcome) -> BTreeMap<u32, Told> {
+/// What clients, or else servers, were asked and have answered, by the name of the operation.
+fn told(outcome: &Outcome, by_clients: bool) -> BTreeMap<u32, Told> {
     let mut told = BTreeMap::new();
     for event in outcome.trace.iter().flat_map(|trace| &trace.events) {
         let Some((name, text)) = event.text.split_once(' ') else { continue };
         let Some(op) = name.strip_prefix("op").and_then(|number| number.parse().ok()) else { continue };
         match event.kind {
-            EventKind::Operate => {
+            EventKind::Operate if event.node.is_some_and(|node| node.is_server() != by_clients) => {
                 let asked = format!("{text} at {}", event.node.map_or_else(String::new, |n| n.to_string()));
                 told.insert(op, Told { asked, answer: None, time: event.time });
             }

@@ -7,11 +7,14 @@ use whitewater_sim::{Outcome, System, Time, Verdict};
 /// Runs a plan; records a trace if `record`.
 ///
 /// # Errors
-/// The plan is for another system, has a bug planted that this build does not have, or its script or options are not
-/// valid; the text says why.
+/// The plan is for another system, has clients where the system has none, has a bug planted that this build does not have, or
+/// its script or options are not valid; the text says why.
 pub fn run(system: &dyn System, plan: &Plan, record: bool) -> Result<Outcome, String> {
     if plan.system != system.name() {
         return Err(format!("the plan is for `{}` and was given to `{}`", plan.system, system.name()));
+    }
+    if plan.script.clients > 0 && system.clients() == (0, 0) {
+        return Err(format!("`{}` has no clients, and the plan has {}", system.name(), plan.script.clients));
     }
     // A system that does not know the bug would run without it and pass.
     if let Some(bug) = plan.options.planted() {

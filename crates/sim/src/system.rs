@@ -32,7 +32,7 @@ pub trait System: Sync {
     }
     /// Times that plans are made to fit.
     fn timing(&self, options: &Options) -> Timing;
-    /// Number of clients that plans draw from, lowest and highest.
+    /// Number of clients that plans draw from, lowest and highest. A system with (0, 0) has none, and is never given any.
     fn clients(&self) -> (usize, usize) {
         (0, 0)
     }

@@ -23,7 +23,7 @@ pub trait Tested: Node + 'static {
     const OPTIONS: &'static [OptionSpec] = &[];
     /// Every mark it can set.
     const MARKS: &'static [&'static str] = &[];
-    /// Fewest and most clients that plans draw.
+    /// Fewest and most clients that plans draw. With (0, 0) it has none, and is never given any.
     const CLIENTS: (usize, usize) = (0, 0);
 
     /// The options as its nodes read them.

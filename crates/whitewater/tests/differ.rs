@@ -1,6 +1,7 @@
 //! One plan on two systems: the first answer that differs is told, whoever of the two is wrong.
 
-use whitewater::hunts::differ;
+use whitewater::hunts::{differ, run};
+use whitewater::plan::text::parse_script;
 use whitewater::plan::{Plan, Profile, Restrictions, generate};
 use whitewater::sim::{
     Boot, Cluster, Draw, Effects, Input, LocalTime, Monitor, Node, NodeId, Options, Progress, Role, Script,
@@ -134,6 +135,22 @@ fn the_first_answer_that_differs_is_told_from_either_side() {
     assert!(told.contains(", forgetful-sum answers `6` at "), "{told}");
     let told = differ(wrong, right, &plan(right)).unwrap().difference.expect("they differ");
     assert!(told.starts_with("op4 `add 4 at n1`: forgetful-sum answers `6` at "), "{told}");
+}
+
+#[test]
+fn who_has_no_clients_is_given_none() {
+    let (sum, kv) = (system::<Sum<false>>(), &whitewater_kv::KV);
+    let with_clients = plan(kv);
+    assert!(with_clients.script.clients > 0);
+    let compared = differ(kv, sum, &with_clients).expect("both can be run");
+    assert!(compared.left_out.iter().any(|line| line.contains(" at c1")), "{:?}", compared.left_out);
+    let given = Plan { system: "sum".to_owned(), ..with_clients };
+    assert!(run(sum, &given, false).unwrap_err().starts_with("`sum` has no clients, and the plan has "));
+    let demanded = Restrictions { set: vec![("clients".into(), "2".into())], ..Restrictions::default() };
+    let wrong = generate(&[sum], 7, &demanded).unwrap_err();
+    assert_eq!(wrong, "`clients`: sum has no clients, its servers are asked themselves");
+    let wrong = parse_script(&["clients 1".to_owned()], Some(sum)).unwrap_err();
+    assert_eq!(wrong.message, "sum has no clients");
 }
 
 #[test]

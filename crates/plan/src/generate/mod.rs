@@ -59,6 +59,9 @@ pub fn generate(
     let scope = profile.scope();
     let options = options::draw(system, scope.options, servers, &decisions, restrictions)?;
     let timing = system.timing(&options);
+    if size.clients.is_some_and(|clients| clients > 0) && system.clients() == (0, 0) {
+        return Err(format!("`clients`: {} has no clients, its servers are asked themselves", system.name()));
+    }
     let clients = size.clients.unwrap_or_else(|| cluster::clients(system.clients(), &decisions));
     let mut script = cluster::script(seed, servers, clients, timing, &decisions);
     if scope.links {

@@ -4,6 +4,7 @@ use super::LineError;
 use super::disk::DiskSetting;
 use super::print::{print_range, print_ratio, print_shape};
 use super::read::{Reader, SETTINGS};
+use super::words::Word;
 use crate::parse_seed;
 use std::fmt;
 use whitewater_sim::{CLIENTS_MAX, Limits, Network, Ratio, Rest, SERVERS_MAX, Script, Settle, Shape, Span};
@@ -185,13 +186,26 @@ impl fmt::Display for Setting {
 }
 
 impl Reader<'_> {
+    /// A number of clients, which not every system has.
+    fn clients(&mut self, name: &Word) -> Result<usize, LineError> {
+        let number = self.number("their number", 0, CLIENTS_MAX as u64)? as usize;
+        match self.system {
+            Some(system) if number > 0 && system.clients() == (0, 0) => Err(self.words.wrong(
+                name,
+                format!("{} has no clients", system.name()),
+                "leave the line out, and ask its servers themselves",
+            )),
+            _ => Ok(number),
+        }
+    }
+
     /// A setting; the next word is its name.
     pub(super) fn setting(&mut self) -> Result<Setting, LineError> {
         let name = self.word("a setting", "one, such as `servers 3`")?;
         let setting = match name.text.as_str() {
             "seed" => self.seed()?,
             "servers" => Setting::Servers(self.number("their number", 1, SERVERS_MAX as u64)? as usize),
-            "clients" => Setting::Clients(self.number("their number", 0, CLIENTS_MAX as u64)? as usize),
+            "clients" => Setting::Clients(self.clients(&name)?),
             "delay" => {
                 let (low, high) = self.range()?;
                 Setting::Delay(low, high, self.shape())

@@ -1,7 +1,7 @@
 //! The grammar both ways: examples, every kind of step, random scripts, and what is wrong with wrong lines.
 
 use super::*;
-use crate::testing::POND;
+use crate::testing::{LAKE, POND};
 use proptest::prelude::*;
 use whitewater_sim::{
     Action, ClockChange, Condition, Countable, Decision, DiskFaults, DiskTiming, Fate, Limits, Losing,
@@ -277,6 +277,8 @@ fn every_error_of_the_reader_is_met_by_one_of_the_wrong_lines() {
         parse_script(&["servers 3".to_owned(), (*line).to_owned()], Some(&POND)).unwrap_err();
     }
     parse_step("", Some(&POND)).unwrap_err();
+    let wrong = parse_script(&["clients 2".to_owned()], Some(&LAKE)).unwrap_err();
+    assert_eq!((wrong.column, &*wrong.message), (1, "lake has no clients"));
     let sources = [
         ("text/disk.rs", include_str!("disk.rs")),
         ("text/pin.rs", include_str!("pin.rs")),
