@@ -52,7 +52,8 @@ impl Shrinker<'_> {
         let file = store::file_of(&self.folder, &fingerprint.to_string());
         let command = format!("{} replay {}", called(), shown(&file, &fingerprint.to_string()));
         let failure = Failure::record(system, shrunk.plan.clone(), &shrunk.outcome, seed, command);
-        let failure = failure.map_err(anyhow::Error::msg)?;
+        let mut failure = failure.map_err(anyhow::Error::msg)?;
+        failure.examine(system);
         let smaller = store::smaller(&file, &shrunk.plan, &shrunk.outcome, self.systems);
         if smaller.is_none() {
             let saved = store::saved(&failure, Some(fingerprint), Some(&shrunk));

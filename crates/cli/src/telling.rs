@@ -91,7 +91,8 @@ impl Telling {
         let mut failure = None;
         if !outcome.verdict.is_pass() {
             let recorded = Failure::record(system, plan.clone(), &outcome, seed, command);
-            let recorded = recorded.map_err(anyhow::Error::msg)?;
+            let mut recorded = recorded.map_err(anyhow::Error::msg)?;
+            recorded.examine(system);
             // A third run that differs from two equal ones counts as well.
             outcome.verdict = recorded.outcome.verdict.clone();
             failure = Some(recorded);

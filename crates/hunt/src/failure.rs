@@ -2,6 +2,7 @@
 
 use crate::fingerprint::Fingerprint;
 use crate::run::{run, same};
+use crate::sights::{Place, Sight, sights};
 use crate::signature::Signature;
 use crate::story::Story;
 use crate::suspect::suspect;
@@ -20,6 +21,8 @@ pub struct Failure {
     pub outcome: Outcome,
     /// The first suspect, if there is one.
     pub suspect: Option<EventId>,
+    /// What other rules see of it, see [`Failure::examine`].
+    pub sights: Vec<Sight>,
     /// The rules that were checked: name and claim.
     pub rules: Vec<(&'static str, &'static str)>,
     /// The command that runs it again.
@@ -108,6 +111,7 @@ impl Failure {
         let mut failure = Failure {
             seed,
             suspect: None,
+            sights: Vec::new(),
             rules: system.rules(),
             command,
             replays: if agree { 2 } else { 1 },
@@ -128,6 +132,17 @@ impl Failure {
         }
         failure.outcome = outcome;
         Ok(failure)
+    }
+
+    /// Looks at it again with each other rule watching alone, so that a report can tell whose cause came first and what comes
+    /// of it. That takes as many runs as there are rules.
+    pub fn examine(&mut self, system: &dyn System) {
+        self.sights = sights(system, &self.plan, &self.outcome);
+    }
+
+    /// The sight with the earliest cause, if that came before the cause of what is reported.
+    pub fn first_cause(&self) -> Option<&Sight> {
+        self.sights.first().filter(|sight| sight.place == Place::Before)
     }
 
     /// The rule it is reported under.

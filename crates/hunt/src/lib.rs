@@ -30,6 +30,7 @@ mod rename;
 pub mod report;
 mod run;
 mod shrink;
+mod sights;
 mod signature;
 pub mod snapshot;
 mod story;
@@ -63,6 +64,7 @@ pub use run::{missed, never_happened, run, run_twice, same};
 pub use shrink::{
     Element, ShrinkBudget, ShrinkProgress, Shrinking, Shrunk, Size, Slip, elements, shrink, without,
 };
+pub use sights::{Place, Sight, sights};
 pub use signature::Signature;
 pub use snapshot::{meets, scenario_text};
 pub use story::find_event;

@@ -79,13 +79,19 @@ pub trait System: Sync {
     /// # Errors
     /// The script or the options are not valid; the text says why.
     fn run(&self, script: &Script, options: &Options, record: bool) -> Result<Outcome, String>;
-    /// As [`System::run`] without a trace, and with some of its checks only: for measuring what they cost.
+    /// As [`System::run`] with some of its checks only: for measuring what they cost, and for who sees what.
     ///
     /// # Errors
     /// As [`System::run`], or the checks cannot be switched off.
-    fn run_watched(&self, script: &Script, options: &Options, watch: Watch<'_>) -> Result<Outcome, String> {
+    fn run_watched(
+        &self,
+        script: &Script,
+        options: &Options,
+        watch: Watch<'_>,
+        record: bool,
+    ) -> Result<Outcome, String> {
         match watch {
-            Watch::All => self.run(script, options, false),
+            Watch::All => self.run(script, options, record),
             _ => Err(format!("the checks of `{}` cannot be switched off", self.name())),
         }
     }

@@ -1,6 +1,6 @@
 //! The report as Markdown, for a comment or the summary of a pipeline.
 
-use super::{About, Report};
+use super::{About, Report, first};
 use crate::failure::Failure;
 
 /// The report of a failure as Markdown.
@@ -21,6 +21,10 @@ pub fn markdown(failure: &Failure, about: &About) -> String {
     if !report.why.is_empty() {
         let head = format!("Why, backwards ({} of {} events)", report.why.len(), report.events);
         out.push_str(&format!("**{head}**\n\n{}", block(&report.why.join("\n"))));
+    }
+    let first = first::text(&report);
+    if !first.is_empty() {
+        out.push_str(&format!("\n{}", block(first.trim_end())));
     }
     if !report.state.is_empty() {
         out.push_str("\n| Node | State at the end |\n| --- | --- |\n");

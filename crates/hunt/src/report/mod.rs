@@ -1,12 +1,14 @@
 //! The failure report: which rule, what is wrong, why, what still holds, and how to see it again.
 //!
-//! Eleven things, always in this order: the rule with its words, what is wrong in one sentence, what clients saw with the
-//! faults around it, the causes backwards, where the nodes stand, what still holds, who found it, what it was shrunk from,
+//! Twelve things, always in this order: the rule with its words, what is wrong in one sentence, what clients saw with the
+//! faults around it, the causes backwards, what other rules see and whose cause came first, where the nodes stand, what still holds, who found it, what it was shrunk from,
 //! whether it is deterministic, the commands, and nothing else. [`Report`] holds them; [`text`] and [`markdown`] print them, and JSON is the value itself.
 
+mod first;
 mod markdown;
 mod timeline;
 
+pub use first::{Beside, First};
 pub use markdown::markdown;
 pub use timeline::{Row, Sort, Timeline};
 
@@ -59,6 +61,10 @@ pub struct Report {
     pub why: Vec<String>,
     /// Events of the run.
     pub events: usize,
+    /// What another rule sees whose cause came before, if the run was looked at again.
+    pub first: Option<First>,
+    /// What all other rules see that watch alone, the earliest causes first, if the run was looked at again.
+    pub beside: Vec<Beside>,
     /// Where each node stands at the end.
     pub state: Vec<(String, String)>,
     /// The rules that were checked and not broken.
@@ -94,6 +100,8 @@ impl Report {
             clients: story.as_ref().and_then(|story| Timeline::of(story, &failure.outcome.evidence)),
             why: story.as_ref().map_or_else(Vec::new, |story| because(story, violation)),
             events: story.as_ref().map_or(0, |story| story.trace.events.len()),
+            first: First::of(failure),
+            beside: first::beside(failure),
             state: state.map(|(node, state)| (node.to_string(), state.clone())).collect(),
             still_holds: holding(failure),
             found_by: found_by(failure, about.commit.as_deref()),
@@ -128,6 +136,7 @@ pub fn text(failure: &Failure, about: &About) -> String {
         report.why.iter().for_each(|line| out.push_str(&format!("{line}\n")));
         out.push('\n');
     }
+    out.push_str(&first::text(&report));
     let mut row = |name: &str, value: &str| {
         out.push_str(&format!("  {}\n", format!("{name:<17} {value}").trim_end()));
     };
@@ -202,11 +211,12 @@ fn chain_line(story: &Story<'_>, id: EventId, times: Option<usize>) -> String {
     format!("{left} {margin}").trim_end().to_owned()
 }
 
-/// The rules that were not broken.
+/// The rules that were not broken, nor seen to be broken by whoever watched alone.
 fn holding(failure: &Failure) -> Vec<String> {
     let broken = failure.rule();
     let names = failure.rules.iter().map(|(name, _)| (*name).to_owned());
-    names.filter(|name| name != broken).collect()
+    let is_seen = |name: &String| failure.sights.iter().any(|sight| sight.violation.rule == *name);
+    names.filter(|name| name != broken && !is_seen(name)).collect()
 }
 
 fn found_by(failure: &Failure, commit: Option<&str>) -> String {

@@ -339,6 +339,7 @@ mod tests {
             plan,
             outcome,
             suspect: None,
+            sights: Vec::new(),
             rules: vec![("follower-applies", ""), ("election-safety", "")],
             command: "cargo xtask fuzz --seed 7".to_owned(),
             replays: 2,

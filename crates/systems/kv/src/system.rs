@@ -159,8 +159,14 @@ impl System for Kv {
         run(script, options, Watch::All, record)
     }
 
-    fn run_watched(&self, script: &Script, options: &Options, watch: Watch<'_>) -> Result<Outcome, String> {
-        run(script, options, watch, false)
+    fn run_watched(
+        &self,
+        script: &Script,
+        options: &Options,
+        watch: Watch<'_>,
+        record: bool,
+    ) -> Result<Outcome, String> {
+        run(script, options, watch, record)
     }
 }
 

@@ -98,7 +98,8 @@ const RUNS: &[(&str, Breaking)] = &[
 fn broken(name: &str, breaking: Breaking) -> Option<Violation> {
     (0..60).find_map(|seed| {
         let (script, options) = breaking(seed);
-        let outcome = KV.run_watched(&script, &options, Watch::Only(name)).expect("the script is valid");
+        let outcome =
+            KV.run_watched(&script, &options, Watch::Only(name), false).expect("the script is valid");
         match outcome.verdict {
             Verdict::Violated(violation) if violation.rule == name => Some(violation),
             _ => None,

@@ -121,10 +121,16 @@ impl System for Relay {
         Ok(World::<RelayNode, RelayMonitor>::new(script, settings, monitor, record)?.run())
     }
 
-    fn run_watched(&self, script: &Script, options: &Options, watch: Watch<'_>) -> Result<Outcome, String> {
+    fn run_watched(
+        &self,
+        script: &Script,
+        options: &Options,
+        watch: Watch<'_>,
+        record: bool,
+    ) -> Result<Outcome, String> {
         let Watch::Only(rule) = watch else {
             return match watch {
-                Watch::All => self.run(script, options, false),
+                Watch::All => self.run(script, options, record),
                 _ => {
                     Err("the checks of `relay` can be left alone one by one, and not switched off".to_owned())
                 }
@@ -132,6 +138,6 @@ impl System for Relay {
         };
         let settings = Settings::new(options, script.servers);
         let monitor = Sole::new(RelayMonitor::new(&settings, script), rule);
-        Ok(World::<RelayNode, _>::new(script, settings, monitor, false)?.run())
+        Ok(World::<RelayNode, _>::new(script, settings, monitor, record)?.run())
     }
 }

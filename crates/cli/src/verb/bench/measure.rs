@@ -166,7 +166,7 @@ pub(super) fn unchecked_swarm(
     let clocks = Clocks::begin();
     for seed in 0..runs {
         let plan = generate(systems, seed, &restrictions).map_err(anyhow::Error::msg)?;
-        let outcome = system.run_watched(&plan.script, &plan.options, Watch::None);
+        let outcome = system.run_watched(&plan.script, &plan.options, Watch::None, false);
         sum.add(&outcome.map_err(anyhow::Error::msg)?);
     }
     Ok(clocks.end(&sum))
@@ -194,7 +194,7 @@ pub(super) fn watched(
     let mut sum = Sum::default();
     let clocks = Clocks::begin();
     for _ in 0..runs {
-        let outcome = system.run_watched(&plan.script, &plan.options, watch);
+        let outcome = system.run_watched(&plan.script, &plan.options, watch, false);
         let outcome = outcome.map_err(anyhow::Error::msg)?;
         if !outcome.verdict.is_pass() {
             bail!("the workload breaks a rule, {}: {}", outcome.verdict.rule(), outcome.verdict);

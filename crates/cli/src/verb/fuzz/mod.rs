@@ -167,7 +167,7 @@ fn search(meaning: &Meaning, systems: Systems, screen: &Screen) -> anyhow::Resul
     meaning.announce(screen);
     let begun = Instant::now();
     let progress = Progress::begin(screen, meaning.amount);
-    let watch = Watch::new(meaning, screen, &progress, &interrupted);
+    let watch = Watch::new(meaning, (systems, screen), &progress, &interrupted);
     let over = || matches!(meaning.amount, Amount::Time(time) if begun.elapsed() >= time);
     let budget = match meaning.amount {
         Amount::Deliveries(deliveries) => Budget::Deliveries(deliveries),

@@ -7,7 +7,7 @@ use crate::pipeline::Pipeline;
 use crate::program::called;
 use crate::progress::{Progress, per_second};
 use crate::shrinking::{Shrinker, Small, tell_slips};
-use crate::telling::{ReportForm, Telling, about, exit_of, report};
+use crate::telling::{ReportForm, Telling, about, exit_of, report, system};
 use crate::{Exit, Screen, Systems, files, store};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -26,6 +26,7 @@ const NOTED_EVERY: Duration = Duration::from_secs(1);
 /// Watches a search and tells what it finds.
 pub(super) struct Watch<'a> {
     meaning: &'a Meaning,
+    systems: Systems,
     screen: &'a Screen,
     progress: &'a Progress<'a>,
     stop: &'a AtomicBool,
@@ -49,12 +50,12 @@ impl<'a> Watch<'a> {
     /// Nothing found yet; `stop` is raised when there is no point in going on.
     pub(super) fn new(
         meaning: &'a Meaning,
-        screen: &'a Screen,
+        (systems, screen): (Systems, &'a Screen),
         progress: &'a Progress<'a>,
         stop: &'a AtomicBool,
     ) -> Watch<'a> {
         let found = Found { state: meaning.state.clone(), ..Found::default() };
-        Watch { meaning, screen, progress, stop, found: Mutex::new(found) }
+        Watch { meaning, systems, screen, progress, stop, found: Mutex::new(found) }
     }
 
     /// Counts a run as done, and writes the state down now and then.
@@ -150,7 +151,11 @@ impl Watch<'_> {
         match failure {
             // One report tells more than a hundred of the same rule.
             Some(failure) if found.rules.insert(record.rule.clone()) => {
-                self.screen.print(&report(failure));
+                let mut failure = failure.clone();
+                if let Ok(system) = system(&failure.plan.system, self.systems) {
+                    failure.examine(system);
+                }
+                self.screen.print(&report(&failure));
             }
             _ => self.screen.print(&format!(
                 "FAIL  seed={}  {}: {}",

@@ -19,7 +19,7 @@ pub(super) struct Fired {
 pub(super) fn of(system: &dyn System, plan: &Plan) -> anyhow::Result<Vec<Fired>> {
     let mut fired: Vec<Fired> = Vec::new();
     for (rule, _) in system.rules() {
-        let outcome = system.run_watched(&plan.script, &plan.options, Watch::Only(rule));
+        let outcome = system.run_watched(&plan.script, &plan.options, Watch::Only(rule), false);
         let outcome = outcome.map_err(anyhow::Error::msg)?;
         let broken = outcome.verdict.rule();
         let counts = match outcome.verdict {

@@ -18,7 +18,7 @@ enum Rumour {
     None,
     /// Whoever is behind made the announcement that somebody else made.
     Early,
-    /// Whoever announces a vote announced one for each server, as its disk died.
+    /// Whoever announces something announced a vote for each server, in a term that nobody comes to, as its disk died.
     LastWords,
 }
 
@@ -63,7 +63,8 @@ impl Monitor<RelayNode> for Deceived {
                 self.hears(seen, (behind, false), (to, message.clone()), cluster)?;
             }
             for candidate in (0..3).map(NodeId::server).filter(|_| rumour == Rumour::LastWords) {
-                let body = Body::Announce(Announcement { vote: Some(candidate), ..*said });
+                let body =
+                    Body::Announce(Announcement { term: said.term + 50, vote: Some(candidate), ..*said });
                 let message = Message { body, ..message.clone() };
                 self.hears(seen, (seen.node, true), (to, message), cluster)?;
             }
