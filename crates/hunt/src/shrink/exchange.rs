@@ -91,11 +91,12 @@ pub(super) fn lowered(plan: &Plan, specs: &'static [OptionSpec], name: &str) -> 
     let mut counts: Vec<usize> = doubling.take_while(|&kept| kept < operations).collect();
     counts.push(operations);
     let each = values.iter().flat_map(|&value| counts.iter().map(move |&count| (value, count)));
-    each.map(|(value, count)| {
+    let each = each.flat_map(|(value, count)| [first, spread].map(|which| (value, count, which)));
+    each.map(|(value, count, which)| {
         changed(plan, |plan| {
             // Values between the lowest and the present one are allowed.
             let _ = plan.options.set(specs, name, &value.to_string());
-            keep_operations(plan, count);
+            keep_operations(plan, |at| which(at, count, operations));
         })
     })
     .collect()
@@ -105,11 +106,21 @@ fn operates(step: &Step) -> bool {
     matches!(step.action, Action::Operate { .. })
 }
 
-fn keep_operations(plan: &mut Plan, count: usize) {
-    let mut left = count;
+/// Whether the `at`-th of `all` operations is one of the first `count`.
+fn first(at: usize, count: usize, _: usize) -> bool {
+    at < count
+}
+
+/// Whether it is one of `count` that are spread evenly: what a limit was reached by once may be needed again later.
+fn spread(at: usize, count: usize, all: usize) -> bool {
+    at * count / all != (at + 1) * count / all
+}
+
+fn keep_operations(plan: &mut Plan, keeps: impl Fn(usize) -> bool) {
+    let mut met = 0;
     plan.script.steps.retain(|step| {
-        let kept = !operates(step) || left > 0;
-        left -= usize::from(operates(step) && kept);
+        let kept = !operates(step) || keeps(met);
+        met += usize::from(operates(step));
         kept
     });
 }
@@ -134,4 +145,23 @@ pub(super) fn absent_servers(trials: &mut Trials<'_>, held: &mut Held) -> bool {
         helped |= trials.lighter(held, [absent]);
     }
     helped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_operations_as_many_are_kept_as_were_asked_for() {
+        let kept = |which: fn(usize, usize, usize) -> bool, count, all| -> Vec<usize> {
+            (0..all).filter(|&at| which(at, count, all)).collect()
+        };
+        assert_eq!(kept(first, 2, 7), [0, 1]);
+        assert_eq!(kept(spread, 2, 8), [3, 7]);
+        for all in 1..20 {
+            for count in 0..=all {
+                assert_eq!(kept(spread, count, all).len(), count, "{count} of {all}");
+            }
+        }
+    }
 }

@@ -121,7 +121,7 @@ pub(super) fn one_by_one(trials: &mut Trials<'_>, held: &mut Held) -> bool {
         let system = trials.system();
         let candidates = elements(&plan, system).into_iter().rev();
         let candidates = candidates.filter_map(|element| without(&plan, system, &element));
-        if trials.first(held, candidates).is_none() {
+        if trials.first_of_any_length(held, candidates).is_none() {
             return helped;
         }
         helped = true;

@@ -9,6 +9,7 @@ mod element;
 mod exchange;
 mod list;
 mod pinning;
+mod reductions;
 mod reseed;
 mod times;
 mod trials;
@@ -114,10 +115,12 @@ impl Size {
 type Pass = fn(&mut Trials<'_>, &mut Held) -> bool;
 
 /// What is cheap and takes much away, under the seed.
-const DRAWN: [Pass; 10] = [
+const DRAWN: [Pass; 12] = [
     times::end_at_the_verdict,
     times::no_settling,
     times::shorter_horizon,
+    values::same_delays,
+    values::same_syncs,
     list::only_what_happens,
     list::fewer_steps,
     cluster::fewer_servers,
@@ -172,16 +175,14 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
     let first = Held { plan: plan.clone(), outcome };
     let mut trials = Trials::new(shrinking, signature.clone(), before);
     let (begun, tried) = beginning(&mut trials, &first);
-    let (mut held, mut minimal) = attempt(&mut trials, begun);
+    let (mut held, mut minimal) = attempt(&mut trials, begun.clone());
     // A plan from which nothing can be taken may still be a bad one: begin again elsewhere, and keep the best.
     for number in tried..ATTEMPTS {
         if is_small(&held, shrinking.system) || trials.is_over() {
             break;
         }
-        let mut other = first.clone();
-        if !reseed::elsewhere(&mut trials, &mut other, number) {
-            continue;
-        }
+        let from = if number % 2 == 1 { Again::Left(&held) } else { Again::Begun(&begun) };
+        let Some(mut other) = again(&mut trials, from, &first, number) else { continue };
         drawn(&mut trials, &mut other);
         let (other, is_minimal) = attempt(&mut trials, other);
         if is_minimal >= minimal && weight(&other, shrinking.system) < weight(&held, shrinking.system) {
@@ -197,6 +198,23 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
 /// Beginnings under other seeds that are tried for a plan that did not become small.
 const ATTEMPTS: u64 = 6;
 
+/// What a shrink begins again with.
+enum Again<'a> {
+    /// The smallest plan there is.
+    Left(&'a Held),
+    /// What was left under a seed.
+    Begun(&'a Held),
+}
+
+/// Another beginning: what is small already under other seeds, or else the plan as it came, which more seeds let fail.
+fn again(trials: &mut Trials<'_>, from: Again<'_>, first: &Held, number: u64) -> Option<Held> {
+    let small = match from {
+        Again::Left(held) => reseed::loosened(trials, held, &first.plan, number),
+        Again::Begun(begun) => reseed::elsewhere(trials, begun, number),
+    };
+    small.or_else(|| reseed::elsewhere(trials, first, number))
+}
+
 /// What is left under a seed, or under another one if that is too much: every decision of a long run is one more pin, and
 /// to take thousands of pins away costs more than to begin elsewhere. With it how many other beginnings were tried for that.
 fn beginning(trials: &mut Trials<'_>, first: &Held) -> (Held, u64) {
@@ -205,8 +223,7 @@ fn beginning(trials: &mut Trials<'_>, first: &Held) -> (Held, u64) {
     if held.outcome.counters.deliveries <= LONG || trials.is_over() {
         return (held, 0);
     }
-    let mut other = first.clone();
-    if reseed::elsewhere(trials, &mut other, 0) {
+    if let Some(mut other) = reseed::elsewhere(trials, first, 0) {
         drawn(trials, &mut other);
         if other.outcome.counters.deliveries < held.outcome.counters.deliveries {
             held = other;

@@ -4,52 +4,55 @@
 //! a few other seeds, as long as failing is no rare accident of the plan. What is found so is a smaller failure of the
 //! same rule at the same site; its seed means nothing any more and is pinned later.
 
-use super::cluster::{without_client, without_server};
-use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
-use super::exchange::{all_at_servers, lowered};
+use super::reductions::KINDS;
 use super::times::end_at_the_verdict;
-use super::trials::{Held, Length, Trials, changed, with_steps};
+use super::trials::{Held, Length, Trials, changed};
 use whitewater_plan::Plan;
 use whitewater_sim::draw::Draw;
-use whitewater_sim::{Action, Network, NodeId, Rest, Step, System};
+use whitewater_sim::{Rest, Span};
 
 /// Seeds tried with each smaller plan.
 const SEEDS: u64 = 16;
 
-/// Random halves of the steps that are tried.
-const HALVES: u64 = 6;
-
 /// Deliveries of a run that is small enough whatever it was before.
 const ALWAYS_SMALL: u64 = 250;
 
-/// Rounds of reductions at most.
-const ROUNDS: usize = 40;
+/// Messages delivered at most: what is left when they are spent is small enough to be pinned, or other passes get further
+/// with the time that is left.
+const DELIVERIES: u64 = 20_000_000;
 
 /// Makes a plan smaller under other seeds. Nothing happens unless other seeds fail the same way now and then.
+///
+/// What was tried in vain is not tried again before everything else was: going on behind the last gain takes one sweep for
+/// what beginning anew after each gain takes as many sweeps for as there are gains.
 pub(super) fn other_seeds(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     if held.plan.script.rest == Rest::Fixed || !fails_with_others(trials, held) {
         return false;
     }
+    let end = trials.deliveries() + DELIVERIES;
     let mut helped = false;
-    for _ in 0..ROUNDS {
-        let system = trials.system();
-        let smaller = reductions(&held.plan, system);
+    loop {
         let mut helped_now = false;
-        for base in smaller {
-            let seed = held.plan.script.seed;
-            let candidates = (0..SEEDS).map(|number| with_seed(&base, seed, number));
-            if trials.first_if(held, candidates, no_larger).is_some() {
-                end_at_the_verdict(trials, held);
-                helped_now = true;
-                break;
+        for kind in KINDS {
+            let (mut smaller, mut at) = (kind(&held.plan, trials.system()), 0);
+            while at < smaller.len() && !trials.is_over() && trials.deliveries() < end {
+                let seed = held.plan.script.seed;
+                let candidates = (0..SEEDS).map(|number| with_seed(&smaller[at], seed, number));
+                if trials.first_if(held, candidates, no_larger).is_some() {
+                    end_at_the_verdict(trials, held);
+                    // What is now in this place is what came behind, or as good.
+                    smaller = kind(&held.plan, trials.system());
+                    helped_now = true;
+                } else {
+                    at += 1;
+                }
             }
         }
-        if !helped_now || trials.is_over() {
-            break;
+        helped |= helped_now;
+        if !helped_now || trials.is_over() || trials.deliveries() >= end {
+            return helped;
         }
-        helped = true;
     }
-    helped
 }
 
 /// Looks for a seed under which the plan as it stands takes fewer messages to fail.
@@ -72,16 +75,40 @@ pub(super) fn luckier_seed(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     helped
 }
 
-/// The same plan under another seed under which it fails the same way, the `number`-th that is tried for; the plan
-/// itself if there is none.
-pub(super) fn elsewhere(trials: &mut Trials<'_>, held: &mut Held, number: u64) -> bool {
+/// The same plan under another seed under which it fails the same way, the `number`-th that is tried for.
+pub(super) fn elsewhere(trials: &mut Trials<'_>, held: &Held, number: u64) -> Option<Held> {
     if held.plan.script.rest == Rest::Fixed {
-        return false;
+        return None;
     }
-    let base = held.plan.clone();
     let first = 1 + number * ELSEWHERE;
-    let candidates = (first..first + ELSEWHERE).map(|number| with_seed(&base, base.script.seed, number));
-    trials.first(held, candidates).is_some()
+    let seed = held.plan.script.seed;
+    let candidates = (first..first + ELSEWHERE).map(|number| with_seed(&held.plan, seed, number));
+    let mut other = held.clone();
+    trials.first_of_any_length(&mut other, candidates).is_some().then_some(other)
+}
+
+/// What is left without a seed, left to a seed again: with the delays it has, or else with those that there were first, and
+/// with time for what may come later then. A plan that is small by now fails under some seed with less still.
+pub(super) fn loosened(trials: &mut Trials<'_>, held: &Held, first: &Plan, number: u64) -> Option<Held> {
+    let seed = held.plan.script.seed ^ first.script.seed;
+    let as_it_is = changed(&held.plan, |plan| {
+        let script = &mut plan.script;
+        (script.rest, script.pins) = (Rest::Drawn, Vec::new());
+        script.horizon = Span::from_nanos(script.horizon.nanos().saturating_mul(2));
+    });
+    let network = &first.script.network;
+    let as_it_was = changed(&as_it_is, |plan| {
+        (plan.script.network.delay_low, plan.script.network.delay_high) =
+            (network.delay_low, network.delay_high);
+    });
+    let first = 1 + number * ELSEWHERE;
+    let numbered = (first..first + ELSEWHERE).map(|number| (number, seed));
+    let candidates = [as_it_is, as_it_was];
+    let candidates = candidates
+        .iter()
+        .flat_map(|plan| numbered.clone().map(|(number, seed)| with_seed(plan, seed, number)));
+    let mut other = held.clone();
+    trials.first_of_any_length(&mut other, candidates).is_some().then_some(other)
 }
 
 /// Seeds tried for another beginning.
@@ -105,57 +132,4 @@ fn with_seed(plan: &Plan, seed: u64, number: u64) -> Plan {
 /// A run under another seed may take longer, since what is left will be cut to what it needs; but not for ever.
 fn no_larger(held: &Held, length: Length) -> bool {
     length.deliveries <= held.outcome.counters.deliveries.max(ALWAYS_SMALL) * 4
-}
-
-/// Smaller plans, the smallest first.
-fn reductions(plan: &Plan, system: &dyn System) -> Vec<Plan> {
-    let script = &plan.script;
-    let mut smaller = Vec::new();
-    let mut keeping = |keeps: &dyn Fn(usize, &Step) -> bool| {
-        let steps = script.steps.iter().enumerate().filter(|(at, step)| keeps(*at, step));
-        let kept: Vec<Step> = steps.map(|(_, step)| step.clone()).collect();
-        if kept.len() < script.steps.len() {
-            smaller.push(with_steps(plan, kept));
-        }
-    };
-    let operates = |step: &Step| matches!(step.action, Action::Operate { .. });
-    keeping(&|_, _| false);
-    keeping(&|_, step| !operates(step));
-    keeping(&|_, step| operates(step));
-    for half in 0..HALVES {
-        let mut draw = Draw::from_value(script.seed ^ half ^ (script.steps.len() as u64) << 32);
-        let bits: Vec<bool> = script.steps.iter().map(|_| draw.chance(1, 2)).collect();
-        keeping(&|at, _| bits[at]);
-    }
-    let servers = (0..script.servers).rev().map(NodeId::server);
-    if script.servers > 1 {
-        smaller.extend(servers.map(|server| without_server(plan, server)));
-    }
-    if script.clients > 0 {
-        smaller.push(without_client(plan, NodeId::client(script.clients - 1)));
-    }
-    let network = &script.network;
-    let calm = Network { delay_high: network.delay_high, ..network.without_chance() };
-    if calm != *network {
-        smaller.push(changed(plan, |plan| plan.script.network = calm));
-    }
-    smaller.extend(
-        disk_troubles(plan).into_iter().map(|trouble| changed(plan, |plan| calm_disk(plan, trouble))),
-    );
-    smaller.extend(
-        unusual_options(plan, system)
-            .into_iter()
-            .map(|name| changed(plan, |plan| set_option(plan, system, &name))),
-    );
-    smaller.extend(all_at_servers(plan));
-    for name in unusual_options(plan, system) {
-        let fewer = lowered(plan, system.options(), &name);
-        smaller.extend(fewer.into_iter().filter(|fewer| fewer.script.steps.len() < script.steps.len()));
-    }
-    for at in (0..script.steps.len()).rev() {
-        let mut steps = script.steps.clone();
-        steps.remove(at);
-        smaller.push(with_steps(plan, steps));
-    }
-    smaller
 }

@@ -50,20 +50,13 @@ pub(super) fn shorter_horizon(trials: &mut Trials<'_>, held: &mut Held) -> bool 
 /// not grow.
 pub(super) fn sooner(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     let mut helped = false;
-    let moments: Vec<u64> = {
-        let mut moments: Vec<u64> = held.plan.script.steps.iter().flat_map(moments_of).collect();
-        moments.push(held.plan.script.horizon.nanos());
-        moments.sort_unstable();
-        moments.dedup();
-        moments
-    };
     let mut before = 0;
-    for moment in moments {
+    for moment in moments(&held.plan) {
         let gap = moment - before;
-        let shifts = [gap, gap / 2, gap / 4, gap / 8].map(whole).into_iter().filter(|&shift| shift > 0);
         let plan = held.plan.clone();
         // What was moved before has brought this one forward as well.
-        let candidates = shifts.map(|shift| changed(&plan, |plan| bring_forward(plan, moment, shift)));
+        let candidates =
+            shifts(gap).into_iter().map(|shift| changed(&plan, |plan| bring_forward(plan, moment, shift)));
         helped |= trials.first_if(held, candidates, no_longer).is_some();
         before = moment;
     }
@@ -72,6 +65,49 @@ pub(super) fn sooner(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     }
     helped
 }
+
+/// The moments that a plan names, in order.
+fn moments(plan: &Plan) -> Vec<u64> {
+    let mut moments: Vec<u64> = plan.script.steps.iter().flat_map(moments_of).collect();
+    moments.push(plan.script.horizon.nanos());
+    moments.sort_unstable();
+    moments.dedup();
+    moments
+}
+
+/// By how much what comes behind a gap may be brought forward, the most first. What a step needs comes and goes in a long
+/// gap, such as a message under way, so that more places are tried there.
+fn shifts(gap: u64) -> Vec<u64> {
+    let parts = if gap < LONG_GAP { vec![8, 4, 2, 1] } else { (1..=PLACES).rev().collect() };
+    let whole_gap = parts[0];
+    let mut shifts: Vec<u64> =
+        parts.into_iter().map(|part| whole(gap.saturating_mul(part) / whole_gap)).collect();
+    shifts.retain(|&shift| shift > 0);
+    shifts.dedup();
+    shifts
+}
+
+/// A gap in which other things happen meanwhile.
+const LONG_GAP: u64 = 100 * MILLI;
+
+/// Places that are tried in such a gap.
+const PLACES: u64 = 24;
+
+/// The plan with one of its longest gaps closed or halved, the longest first. Short gaps are left alone.
+pub(super) fn closer(plan: &Plan) -> Vec<Plan> {
+    let moments = moments(plan);
+    let before = std::iter::once(0).chain(moments.iter().copied());
+    let mut gaps: Vec<(u64, u64)> = moments.iter().zip(before).map(|(&to, from)| (to - from, to)).collect();
+    gaps.retain(|&(gap, _)| gap >= LONG_GAP / 5);
+    gaps.sort_unstable_by(|a, b| b.cmp(a));
+    gaps.truncate(GAPS);
+    let shifts =
+        gaps.iter().flat_map(|&(gap, moment)| [gap / 8 * 7, gap / 2].map(|shift| (moment, whole(shift))));
+    shifts.map(|(moment, shift)| changed(plan, |plan| bring_forward(plan, moment, shift))).collect()
+}
+
+/// Gaps of which that is tried.
+const GAPS: usize = 8;
 
 /// Milliseconds, so that times stay readable; a rest below one is left alone.
 fn whole(nanos: u64) -> u64 {
@@ -191,5 +227,19 @@ pub(super) fn lower(
         if low >= get(&held.plan) {
             return helped;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_is_closed_before_it_is_made_shorter_and_a_long_one_is_tried_in_more_places() {
+        assert_eq!(shifts(8 * MILLI), [8, 4, 2, 1].map(|millis| millis * MILLI));
+        let long = shifts(240 * MILLI);
+        assert_eq!(long.len(), 24);
+        assert_eq!((long[0], long[1], long[23]), (240 * MILLI, 230 * MILLI, 10 * MILLI));
+        assert_eq!(shifts(0), [0; 0]);
     }
 }

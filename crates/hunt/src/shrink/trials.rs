@@ -57,6 +57,8 @@ pub(super) struct Trials<'a> {
     signature: Signature,
     before: Size,
     tries: u64,
+    /// Messages delivered in all of them.
+    deliveries: u64,
     /// Plans that do not fail the same way.
     refused: BTreeSet<u64>,
     /// How long the others are, so that one which was not welcome is not run again to hear that.
@@ -73,6 +75,7 @@ impl<'a> Trials<'a> {
             signature,
             before,
             tries: 0,
+            deliveries: 0,
             refused: BTreeSet::new(),
             lengths: BTreeMap::new(),
             left: BTreeSet::new(),
@@ -92,6 +95,11 @@ impl<'a> Trials<'a> {
         self.shrinking.system
     }
 
+    /// Messages delivered in all tries: how much work they were.
+    pub(super) fn deliveries(&self) -> u64 {
+        self.deliveries
+    }
+
     /// Records the run of a plan.
     pub(super) fn recorded(&mut self, plan: &Plan) -> Option<Outcome> {
         self.tries += 1;
@@ -102,8 +110,18 @@ impl<'a> Trials<'a> {
         (self.tries, self.slips)
     }
 
-    /// Takes the first of several plans that fails the same way. Says its place among them.
+    /// Takes the first of several plans that fails the same way and is hardly longer: whatever is tried from then on takes as
+    /// long. What can go in spite of that goes in the end, one by one. Says its place among them.
     pub(super) fn first(
+        &mut self,
+        held: &mut Held,
+        candidates: impl IntoIterator<Item = Plan>,
+    ) -> Option<usize> {
+        self.first_if(held, candidates, hardly_longer)
+    }
+
+    /// Takes the first of several plans that fails the same way, however long it is.
+    pub(super) fn first_of_any_length(
         &mut self,
         held: &mut Held,
         candidates: impl IntoIterator<Item = Plan>,
@@ -137,6 +155,7 @@ impl<'a> Trials<'a> {
             let outcomes = self.run_all(&batch);
             for ((at, name, plan), outcome) in batch.into_iter().zip(outcomes) {
                 self.tries += 1;
+                self.deliveries += outcome.as_ref().map_or(0, |outcome| outcome.counters.deliveries);
                 let signature = outcome.as_ref().and_then(Signature::of);
                 match (outcome, signature) {
                     (Some(outcome), Some(signature)) if signature == self.signature => {
@@ -256,6 +275,12 @@ pub(super) fn weight(elements: usize, length: Length) -> u64 {
 /// Whether a run is not so much longer that a plan with less in it would be no gain.
 pub(super) fn little_longer(held: &Held, length: Length) -> bool {
     length.deliveries <= 2 * held.outcome.counters.deliveries + LITTLE
+}
+
+/// Whether a run is hardly longer: by a quarter at most, and that little that does not matter in any run.
+fn hardly_longer(held: &Held, length: Length) -> bool {
+    let now = held.outcome.counters.deliveries;
+    length.deliveries <= now + now / 4 + LITTLE
 }
 
 /// Deliveries that are no reason to keep what could go.

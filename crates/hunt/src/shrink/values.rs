@@ -3,6 +3,7 @@
 use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
 use super::times::no_longer;
 use super::trials::{Held, Trials, changed};
+use whitewater_plan::Plan;
 use whitewater_sim::{Decision, Fate, Network, Ratio, Shape, Span};
 
 /// Takes loss, copies and overtaking away.
@@ -27,6 +28,50 @@ pub(super) fn calmer_links(trials: &mut Trials<'_>, held: &mut Held) -> bool {
         helped |= trials.first(held, [candidate]).is_some();
     }
     helped
+}
+
+/// Gives all messages the same delay.
+pub(super) fn same_delays(trials: &mut Trials<'_>, held: &mut Held) -> bool {
+    let candidates = steady_delays(&held.plan);
+    trials.first(held, candidates).is_some()
+}
+
+/// The plan with one delay for all messages: the mean, the longest, the shortest; none if it has one already.
+pub(super) fn steady_delays(plan: &Plan) -> Vec<Plan> {
+    let Network { delay_low, delay_high, .. } = plan.script.network;
+    if delay_low == delay_high {
+        return Vec::new();
+    }
+    let same = |delay| {
+        changed(plan, |plan| {
+            let network = &mut plan.script.network;
+            (network.delay_low, network.delay_high, network.shape) = (delay, delay, Shape::Uniform);
+        })
+    };
+    [mean(delay_low, delay_high), delay_high, delay_low].map(same).into()
+}
+
+/// Half way between two spans, in whole microseconds where it is that long.
+pub(super) fn mean(low: Span, high: Span) -> Span {
+    const MICRO: u64 = 1_000;
+    let nanos = low.nanos() + (high.nanos() - low.nanos()) / 2;
+    Span::from_nanos(if nanos < MICRO { nanos } else { nanos / MICRO * MICRO })
+}
+
+/// Gives all syncs the same time.
+pub(super) fn same_syncs(trials: &mut Trials<'_>, held: &mut Held) -> bool {
+    let candidates = steady_syncs(&held.plan);
+    trials.first(held, candidates).is_some()
+}
+
+/// The plan with syncs that all take as long: the mean or the longest; none if they do already.
+pub(super) fn steady_syncs(plan: &Plan) -> Vec<Plan> {
+    let (low, high) = (plan.script.disk.low, plan.script.disk.high);
+    if low == high {
+        return Vec::new();
+    }
+    let same = |time| changed(plan, |plan| (plan.script.disk.low, plan.script.disk.high) = (time, time));
+    [mean(low, high), high].map(same).into()
 }
 
 /// Takes trouble with disks away, all at once and each by itself.
