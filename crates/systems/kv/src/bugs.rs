@@ -11,6 +11,8 @@ pub(crate) enum Bug {
     HeardWithoutDisk,
     /// Only a leader changes its state machine; for all others an entry is applied as soon as it is committed.
     FollowersKeepOldState,
+    /// A write counts as done when any entry is committed at its index (L19).
+    AnsweredByIndex,
 }
 
 /// The bug a server was given, if any.
@@ -66,6 +68,7 @@ pub(crate) const ALL: &[&str] = &[
     "L10",
     "L11",
     "L14",
+    "L19",
     "R05",
     "R06",
     "R07",
@@ -89,12 +92,13 @@ pub(crate) const ALL: &[&str] = &[
     "redisraft-14",
     "E09-restarted",
     "L11-restarted",
+    "L19-restarted",
     "R07-restarted",
     "S05-restarted",
 ];
 
-/// What ends the id of a bug of the core that a server has only once it was restarted: the guard is there from the first
-/// start, and recovery forgets to put it up again.
+/// What ends the id of a bug, of the core or of the server itself, that a server has only once it was restarted: the guard
+/// is there from the first start, and recovery forgets to put it up again.
 #[cfg(feature = "mutants")]
 const ONCE_RESTARTED: &str = "-restarted";
 
@@ -113,10 +117,11 @@ pub(crate) fn waits_for_restart(id: &str) -> bool {
 /// The bug of a server with that id.
 #[cfg(feature = "mutants")]
 fn of_server(id: &str) -> Option<Bug> {
-    match id {
+    match id.strip_suffix(ONCE_RESTARTED).unwrap_or(id) {
         "T05" => Some(Bug::HeardWithoutDisk),
         "M15" => Some(Bug::VotesWithoutLog),
         "redisraft-14" => Some(Bug::FollowersKeepOldState),
+        "L19" => Some(Bug::AnsweredByIndex),
         _ => None,
     }
 }

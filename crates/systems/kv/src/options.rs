@@ -275,7 +275,7 @@ pub struct Settings {
     /// The bug planted in the core, if there is one.
     #[cfg(feature = "mutants")]
     pub bug: Option<whitewater_raft::Bug>,
-    /// Whether a server has that one only once it was restarted.
+    /// Whether a server has the bug planted in it or in its core only once it was restarted.
     #[cfg(feature = "mutants")]
     pub bug_waits_for_restart: bool,
     /// The bug planted in the log, if there is one.
@@ -370,7 +370,9 @@ impl Settings {
     /// The same in a life of a server that was restarted so many times: a bug may wait for that.
     #[cfg(feature = "mutants")]
     pub(crate) fn of_life(mut self, restarts: u32) -> Settings {
-        self.bug = self.bug.filter(|_| restarts > 0 || !self.bug_waits_for_restart);
+        if restarts == 0 && self.bug_waits_for_restart {
+            (self.bug, self.planted) = (None, Planted::default());
+        }
         self
     }
 

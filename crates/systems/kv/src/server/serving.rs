@@ -140,7 +140,11 @@ impl Server {
             && let Some((client, waiting)) = self.requests.take_overwritten(place)
         {
             fx.mark(marks::PROPOSAL_OVERWRITTEN);
-            self.refuse(NodeId::client(client), waiting.attempt, fx);
+            if self.identity.settings.planted.is(Bug::AnsweredByIndex) {
+                self.respond(client, waiting.attempt, Answer::Written, fx);
+            } else {
+                self.refuse(NodeId::client(client), waiting.attempt, fx);
+            }
         }
         if let Some((own, is_it)) = self.requests.take_own(place) {
             let reply = match own_answer {
