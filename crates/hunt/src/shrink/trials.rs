@@ -138,7 +138,9 @@ impl<'a> Trials<'a> {
     ) -> Option<usize> {
         let mut candidates = candidates.into_iter().enumerate();
         let held_name = name(&held.plan);
-        let jobs = self.shrinking.jobs.max(1);
+        // To start a thread takes as long as a short run.
+        let is_short = held.outcome.counters.deliveries < INLINE;
+        let jobs = if is_short { 1 } else { self.shrinking.jobs.max(1) };
         while !self.is_over() {
             let mut batch = Vec::with_capacity(jobs);
             while batch.len() < jobs {
@@ -244,12 +246,15 @@ impl<'a> Trials<'a> {
         let one = |plan: &Plan| {
             catch_unwind(AssertUnwindSafe(|| run(system, plan, false).ok())).unwrap_or_default()
         };
-        if let [(_, _, plan)] = batch {
-            return vec![one(plan)];
+        let Some(((_, _, here), others)) = batch.split_first() else { return Vec::new() };
+        if others.is_empty() {
+            return vec![one(here)];
         }
         thread::scope(|scope| {
-            let started: Vec<_> = batch.iter().map(|(_, _, plan)| scope.spawn(move || one(plan))).collect();
-            started.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
+            let started: Vec<_> = others.iter().map(|(_, _, plan)| scope.spawn(move || one(plan))).collect();
+            let here = one(here);
+            let others = started.into_iter().map(|thread| thread.join().unwrap_or_default());
+            std::iter::once(here).chain(others).collect()
         })
     }
 
@@ -277,11 +282,17 @@ pub(super) fn little_longer(held: &Held, length: Length) -> bool {
     length.deliveries <= 2 * held.outcome.counters.deliveries + LITTLE
 }
 
-/// Whether a run is hardly longer: by a quarter at most, and that little that does not matter in any run.
+/// Whether a run is hardly longer: by a quarter at most, unless it is a short one all the same.
 fn hardly_longer(held: &Held, length: Length) -> bool {
     let now = held.outcome.counters.deliveries;
-    length.deliveries <= now + now / 4 + LITTLE
+    length.deliveries <= (now + now / 4).max(SHORT)
 }
+
+/// Deliveries of a run that takes little time.
+const SHORT: u64 = 2_500;
+
+/// Deliveries of a run that is not worth a thread.
+const INLINE: u64 = 150;
 
 /// Deliveries that are no reason to keep what could go.
 const LITTLE: u64 = 50;
