@@ -46,6 +46,10 @@ marks! {
     DAMAGED = "log-found-damaged",
     /// A server whose log was damaged has it back from its peers.
     REPAIRED = "log-repaired-by-peers",
+    /// A follower passed a read on to its leader.
+    READ_PASSED_ON = "read-passed-on",
+    /// A follower passed a proposal on to its leader.
+    PROPOSAL_PASSED_ON = "proposal-passed-on",
     /// A read had its index before that was applied.
     READ_WAITED = "read-waited-for-its-index",
     /// A leader was asked to hand over its leadership.

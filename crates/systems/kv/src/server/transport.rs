@@ -25,6 +25,11 @@ impl Server {
                         return;
                     }
                 }
+                match message.kind {
+                    MessageKind::ReadIndex => fx.mark(marks::READ_PASSED_ON),
+                    MessageKind::Propose => fx.mark(marks::PROPOSAL_PASSED_ON),
+                    _ => {}
+                }
                 let message = self.wrap(message);
                 fx.send(peer, KvMessage::Raft { session, message });
             }
