@@ -54,6 +54,8 @@ marks! {
     READ_WAITED = "read-waited-for-its-index",
     /// A leader was asked to hand over its leadership.
     TRANSFER_BEGUN = "transfer-begun",
+    /// A leader told another server to take over.
+    TAKEOVER_ORDERED = "takeover-ordered",
     /// A joint membership was entered that is left without being asked.
     JOINT_ENTERED = "joint-entered",
     /// A joint membership was entered that stays until it is left on demand.

@@ -28,6 +28,7 @@ impl Server {
                 match message.kind {
                     MessageKind::ReadIndex => fx.mark(marks::READ_PASSED_ON),
                     MessageKind::Propose => fx.mark(marks::PROPOSAL_PASSED_ON),
+                    MessageKind::TimeoutNow => fx.mark(marks::TAKEOVER_ORDERED),
                     _ => {}
                 }
                 let message = self.wrap(message);
