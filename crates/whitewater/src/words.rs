@@ -108,6 +108,34 @@ macro_rules! messages {
     };
 }
 
+/// Writes, in an `impl Node`, the types of a node whose words [`messages!`](crate::messages), [`timers!`](crate::timers) and
+/// [`commands!`](crate::commands) declare: how its commands are read, and that checks see the node itself.
+///
+/// ```text
+/// impl Node for Server {
+///     whitewater::words! { message: Word, timer: Alarm, command: Command, reply: String, options: bool }
+///     ...
+/// ```
+#[macro_export]
+macro_rules! words {
+    (message: $message:ty, timer: $timer:ty, command: $command:ty, reply: $reply:ty, options: $options:ty $(,)?) => {
+        type Message = $message;
+        type Timer = $timer;
+        type Command = $command;
+        type Reply = $reply;
+        type View = Self;
+        type Options = $options;
+
+        fn view(&self) -> &Self {
+            self
+        }
+
+        fn parse_command(text: &str) -> Result<$command, String> {
+            <$command>::parse(text)
+        }
+    };
+}
+
 /// Declares an enum of timers, each with the name it has in scripts and traces.
 ///
 /// ```

@@ -34,12 +34,7 @@ pub struct Sum<const WRONG: bool> {
 }
 
 impl<const WRONG: bool> Node for Sum<WRONG> {
-    type Message = Word;
-    type Timer = Alarm;
-    type Command = Command;
-    type Reply = String;
-    type View = Self;
-    type Options = ();
+    whitewater::words! { message: Word, timer: Alarm, command: Command, reply: String, options: () }
 
     fn boot(_: &Boot<'_, ()>, _: &mut Effects<'_, Self>) -> Self {
         Sum { sum: 0, has_forgotten: false }
@@ -55,20 +50,12 @@ impl<const WRONG: bool> Node for Sum<WRONG> {
         fx.reply(op, self.sum.to_string());
     }
 
-    fn view(&self) -> &Self {
-        self
-    }
-
     fn role(&self) -> Role {
         Role::Leader
     }
 
     fn describe(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.sum)
-    }
-
-    fn parse_command(text: &str) -> Result<Command, String> {
-        Command::parse(text)
     }
 }
 

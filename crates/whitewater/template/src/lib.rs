@@ -7,8 +7,6 @@ use whitewater::sim::{Boot, Effects, Input, LocalTime, Node, NodeId, OpId, Role,
 
 /// How long a lease lasts.
 pub(crate) const LEASE: Span = Span::from_millis(200);
-/// Set when the lease goes to somebody else: a search in which that never happens has not seen much.
-pub(crate) const MOVED: &str = "lease-moved";
 const KEEPER: NodeId = NodeId::server(0);
 
 whitewater::messages! {
@@ -21,20 +19,13 @@ whitewater::messages! {
     }
 }
 
-whitewater::timers! {
-    /// The timers of a server.
-    pub enum Alarm { Ask = "ask" }
-}
-
-whitewater::commands! {
-    /// What a script may tell a server.
-    pub enum Command { Write { value: u64 } = "write", Read {} = "read" }
-}
+// The timers of a server, and what a script may tell it.
+whitewater::timers! { pub enum Alarm { Ask = "ask" } }
+whitewater::commands! { pub enum Command { Write { value: u64 } = "write", Read {} = "read" } }
 
 /// A server. What a crash takes comes first, then what is on its disk.
 pub struct Server {
     id: NodeId,
-    servers: usize,
     from_arrival: bool,
     nonce: u64,
     asked: LocalTime,
@@ -49,11 +40,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// The lease it has been lent last, whether or not that is over. What checks see.
-    pub fn lent(&self) -> Option<u64> {
-        (self.until > self.asked && self.id != KEEPER).then_some(self.lease)
-    }
-
     fn keep(&self, fx: &mut Effects<'_, Server>) {
         whitewater::save(fx.disk(), "state", &[&[self.lease], &self.log[..]].concat());
     }
@@ -61,7 +47,7 @@ impl Server {
     fn copy(&mut self, fx: &mut Effects<'_, Server>) {
         self.have[self.id.position()] = self.log.len() as u64;
         let copy = Word::Copy { lease: self.lease, log: self.log.clone() };
-        let peers = (1..self.servers).map(NodeId::server).filter(|peer| *peer != self.id);
+        let peers = (1..self.have.len()).map(NodeId::server).filter(|peer| *peer != self.id);
         peers.for_each(|peer| fx.send(peer, copy.clone()));
         self.acknowledge(fx);
     }
@@ -86,8 +72,8 @@ impl Server {
             Word::Lend { nonce, lease } if nonce == self.nonce => {
                 self.until = if self.from_arrival { now } else { self.asked } + LEASE;
                 if lease > self.lease {
-                    fx.mark(MOVED);
-                    (self.lease, self.have) = (lease, vec![0; self.servers]);
+                    fx.mark(rules::MOVED);
+                    (self.lease, self.have) = (lease, vec![0; self.have.len()]);
                     self.keep(fx);
                 }
                 fx.note(format_args!("holds lease {lease} for {}", self.until.since(now)));
@@ -109,27 +95,20 @@ impl Server {
 }
 
 impl Node for Server {
-    type Message = Word;
-    type Timer = Alarm;
-    type Command = Command;
-    type Reply = String;
-    type View = Server;
-    type Options = bool;
+    whitewater::words! { message: Word, timer: Alarm, command: Command, reply: String, options: bool }
 
     fn boot(boot: &Boot<'_, bool>, fx: &mut Effects<'_, Server>) -> Server {
         let kept = whitewater::load(fx.disk(), "state");
-        let keeps = boot.id == KEEPER;
-        if !keeps {
+        if boot.id != KEEPER {
             fx.set_timer(Alarm::Ask, Span::from_millis(10), LEASE);
         }
         Server {
             id: boot.id,
-            servers: boot.servers,
             from_arrival: *boot.options,
             nonce: u64::from(boot.incarnation) << 32,
             asked: boot.now,
             // The keeper may have lent the lease just before it was restarted.
-            until: if keeps { boot.now + LEASE } else { boot.now },
+            until: if boot.id == KEEPER { boot.now + LEASE } else { boot.now },
             lent_to: None,
             have: vec![0; boot.servers],
             waiting: Vec::new(),
@@ -160,19 +139,11 @@ impl Node for Server {
         }
     }
 
-    fn view(&self) -> &Server {
-        self
-    }
-
     fn role(&self) -> Role {
         if self.lent().is_some() { Role::Leader } else { Role::Follower }
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "lease {}, log {:?}", self.lease, self.log)
-    }
-
-    fn parse_command(text: &str) -> Result<Command, String> {
-        Command::parse(text)
     }
 }

@@ -1,6 +1,6 @@
 //! What must be true of a primary with backups, and what plans for it look like.
 
-use super::{Alarm, Command, KEEPER, LEASE, MOVED, Server, Word};
+use super::{Alarm, Command, KEEPER, LEASE, Server, Word};
 use std::collections::BTreeMap;
 use whitewater::Tested;
 use whitewater::sim::{
@@ -15,6 +15,16 @@ const READS_FRESH: (&str, &str) =
 
 const SOMEBODY_LEADS: (&str, &str) =
     ("somebody-leads", "Once everybody who is up can talk to the keeper, somebody holds the lease.");
+
+/// Set when the lease goes to somebody else: a search in which that never happens has not seen much.
+pub(crate) const MOVED: &str = "lease-moved";
+
+impl Server {
+    /// The lease it has been lent last, whether or not that is over. What checks see.
+    pub fn lent(&self) -> Option<u64> {
+        (self.until > self.asked && self.id != KEEPER).then_some(self.lease)
+    }
+}
 
 /// Watches a run.
 #[derive(Debug, Default)]
