@@ -1,4 +1,5 @@
-//! Pace: what a leader owes its peers from one step to the next, and what a disk that stands still takes from it.
+//! Pace: what a leader owes its peers from one step to the next, what it makes of their answers, and what a disk that stands
+//! still takes from it.
 //!
 //! Each of these costs no more than time if it is broken, and so nothing that is owed once faults are over would show it. What
 //! leaves a node is seen from outside; whether a window is full, and whether a node waits for its disk, it says itself.
@@ -13,6 +14,10 @@ const HEARTBEATS_ON_TIME: (&str, &str) = (
 const ACKNOWLEDGED_GOES_ON: (&str, &str) = (
     "acknowledged-goes-on",
     "An acknowledgement that tells a leader something new is followed at once by the entries that waited for it.",
+);
+const OLD_ANSWERS_IGNORED: (&str, &str) = (
+    "old-answers-ignored",
+    "An acknowledgement of an earlier term says nothing about the log of its sender in this one.",
 );
 const PREFIX_ACCEPTED: (&str, &str) =
     ("prefix-accepted", "An append that begins within what its receiver has committed is not refused.");
@@ -64,7 +69,7 @@ pub struct PaceRules {
     intervals: [Interval; SERVERS_MAX],
     known: [[Known; SERVERS_MAX]; SERVERS_MAX],
     /// Rules that are switched off, by place in [`PaceRules::rules`].
-    blind: [bool; 4],
+    blind: [bool; 5],
 }
 
 impl Default for PaceRules {
@@ -72,15 +77,15 @@ impl Default for PaceRules {
         PaceRules {
             intervals: [Interval::default(); SERVERS_MAX],
             known: [[Known::default(); SERVERS_MAX]; SERVERS_MAX],
-            blind: [false; 4],
+            blind: [false; 5],
         }
     }
 }
 
 impl PaceRules {
     /// Name and claim of each rule.
-    pub const fn rules() -> [(&'static str, &'static str); 4] {
-        [HEARTBEATS_ON_TIME, ACKNOWLEDGED_GOES_ON, PREFIX_ACCEPTED, SILENT_WITHOUT_DISK]
+    pub const fn rules() -> [(&'static str, &'static str); 5] {
+        [HEARTBEATS_ON_TIME, ACKNOWLEDGED_GOES_ON, PREFIX_ACCEPTED, SILENT_WITHOUT_DISK, OLD_ANSWERS_IGNORED]
     }
 
     /// Switches a rule off, if it is one of these; says whether it is.
@@ -148,6 +153,30 @@ impl PaceRules {
              {left} unsent, although its window has room"
         );
         broken(ACKNOWLEDGED_GOES_ON, leader, Some(peer), message)
+    }
+
+    /// A peer has acknowledged something to the leader of a term as if it led an earlier one; what the leader takes its log to
+    /// match up to is as it is afterwards.
+    ///
+    /// # Errors
+    /// That was believed.
+    #[inline]
+    pub fn acknowledged_late(
+        &self,
+        (leader, peer): (NodeId, NodeId),
+        (term, acknowledged_term): (u64, u64),
+        match_index: u64,
+    ) -> Result<(), Violation> {
+        let known = self.known[leader.position()][peer.position()];
+        let before = if known.term == term { known.match_index } else { 0 };
+        if match_index <= before || self.blind[4] {
+            return Ok(());
+        }
+        let message = format!(
+            "{leader} leads term {term}, is told by {peer} what that had in term {acknowledged_term}, and takes its log to match \
+             up to entry {match_index} now instead of {before}"
+        );
+        broken(OLD_ANSWERS_IGNORED, leader, Some(peer), message)
     }
 
     /// A node refuses an append that was to stand behind the entry at `index`, when it has committed up to `commit`.
@@ -257,6 +286,20 @@ pub(crate) mod tests {
         assert_eq!(told(&[2], Some((8, 9))), Ok(()), "that was known");
     }
 
+    fn believes(match_index: u64) -> Result<(), Violation> {
+        let mut rules = PaceRules::default();
+        rules.acknowledged((N1, N2), 3, 5, || None)?;
+        rules.acknowledged_late((N1, N2), (3, 2), match_index)
+    }
+
+    #[test]
+    fn a_leader_that_believes_an_acknowledgement_of_an_earlier_term_is_found() {
+        assert_eq!(believes(6).unwrap_err().rule, "old-answers-ignored");
+        assert_eq!(believes(5), Ok(()), "it was known");
+        assert_eq!(PaceRules::default().acknowledged_late((N1, N2), (3, 2), 0), Ok(()));
+        assert!(PaceRules::default().acknowledged_late((N1, N2), (3, 2), 1).is_err(), "nothing was known");
+    }
+
     fn refuses(index: u64) -> Result<(), Violation> {
         PaceRules::default().refused((N2, N1), 3, index, 7)
     }
@@ -290,6 +333,7 @@ pub(crate) mod tests {
         assert_eq!(rules.acknowledged((N1, N2), 3, 2, || Some((3, 9))), Ok(()));
         assert_eq!(rules.refused((N2, N1), 3, 1, 7), Ok(()));
         assert_eq!(rules.speak_without_disk((N1, N2), 3, "MsgHeartbeat"), Ok(()));
+        assert_eq!(rules.acknowledged_late((N1, N2), (4, 3), 9), Ok(()));
     }
 
     type Breaking = fn() -> Result<(), Violation>;
@@ -300,5 +344,6 @@ pub(crate) mod tests {
         ("acknowledged-goes-on", leaves_entries_waiting),
         ("prefix-accepted", || refuses(7)),
         ("silent-without-disk", speaks),
+        ("old-answers-ignored", || believes(6)),
     ];
 }

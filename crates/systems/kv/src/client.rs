@@ -3,7 +3,7 @@
 //! A request keeps its number over all attempts, so that it is carried out at most once. It is refused for sure only if
 //! every attempt at it was refused; if one was left unanswered, what came of the request is unknown.
 
-use crate::command::{Command, Operation, Reply};
+use crate::command::{Answer, Command, Operation, Reply};
 use crate::marks;
 use crate::message::{KvMessage, Outcome, Session};
 use crate::options::Settings;
@@ -253,6 +253,9 @@ impl Client {
         let Some(current) = self.current.as_mut().filter(|current| !current.pausing) else { return };
         match outcome {
             Outcome::Done(answer) => {
+                if answer == Answer::Changed {
+                    fx.mark(marks::CHANGE_ANSWERED);
+                }
                 if !current.elsewhere {
                     self.believed = current.target;
                 }

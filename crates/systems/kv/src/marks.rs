@@ -76,6 +76,8 @@ marks! {
     ADDED_AGAIN = "member-added-again",
     /// A leader applied that it is no member any more.
     LEADER_REMOVED_ITSELF = "leader-removed-itself",
+    /// A client was told that the membership is what it had asked for.
+    CHANGE_ANSWERED = "change-answered",
     /// A change was asked for while another one was under way, or it did not fit a joint membership or a simple one.
     CHANGE_NOT_NOW = "change-proposed-out-of-turn",
     /// A learner that was to become a voter had not caught up, or was none.

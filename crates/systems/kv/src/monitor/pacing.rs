@@ -49,14 +49,14 @@ impl Pacing {
         let waits = view.waits_for_disk();
         self.waiting = if waits { self.waiting | own } else { self.waiting & !own };
         let is_free = !waited && !view.is_held_up();
-        if let Some(taken) = view.taken().filter(|_| is_free) {
-            match taken.kind {
-                MessageKind::Append => self.refuses(seen, view, taken)?,
-                MessageKind::AppendResponse if leads_still(after, taken) => {
-                    self.acknowledged(seen, view, taken)?;
+        match view.taken() {
+            Some(taken) if taken.kind == MessageKind::Append && is_free => self.refuses(seen, view, taken)?,
+            Some(taken) if taken.kind == MessageKind::AppendResponse && !taken.rejects => {
+                if after.role == Role::Leader {
+                    self.acknowledged(seen, view, taken, after.term, is_free)?;
                 }
-                _ => {}
             }
+            _ => {}
         }
         if after.role == Role::Leader {
             if waited && waits && before.role == Role::Leader {
@@ -87,19 +87,25 @@ impl Pacing {
         })
     }
 
-    /// A peer has acknowledged something: does anything go on waiting that it would have room for?
+    /// A peer has acknowledged something: does it count, and does anything go on waiting that it would have room for?
     #[inline]
     fn acknowledged(
         &mut self,
         seen: &Seen<'_, KvNode>,
         view: &Server,
         taken: Taken,
+        term: u64,
+        is_free: bool,
     ) -> Result<(), Violation> {
         let Some(matched) = view.match_index(taken.from) else { return Ok(()) };
-        self.rules.acknowledged((seen.node, taken.from), taken.term, matched, || {
+        let link = (seen.node, taken.from);
+        if taken.term < term {
+            return self.rules.acknowledged_late(link, (term, taken.term), matched);
+        }
+        self.rules.acknowledged(link, term, matched, || {
             let next = view.next_index(taken.from)?;
             // A snapshot goes instead of what is compacted away, if there is one to be had.
-            let may_go = next >= view.first_index() && !view.is_window_full(taken.from);
+            let may_go = is_free && next >= view.first_index() && !view.is_window_full(taken.from);
             // One that cannot leave brings the next position back.
             let went = said(seen) & 1 << taken.from.position() != 0;
             (may_go && !went).then(|| (next, view.memory_last_index()))
@@ -140,12 +146,6 @@ impl Pacing {
             None => Ok(()),
         }
     }
-}
-
-/// Whether an append was accepted, and whoever was told so leads the term in question.
-#[inline]
-fn leads_still(now: &Standing, taken: Taken) -> bool {
-    now.role == Role::Leader && now.term == taken.term && !taken.rejects
 }
 
 /// Whom a server said something to, a bit each by position. What cannot leave because there is no session was said all the
