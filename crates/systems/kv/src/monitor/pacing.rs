@@ -49,16 +49,15 @@ impl Pacing {
         let waits = view.waits_for_disk();
         self.waiting = if waits { self.waiting | own } else { self.waiting & !own };
         let is_free = !waited && !view.is_held_up();
+        let leads = after.role == Role::Leader;
         match view.taken() {
             Some(taken) if taken.kind == MessageKind::Append && is_free => self.refuses(seen, view, taken)?,
-            Some(taken) if taken.kind == MessageKind::AppendResponse && !taken.rejects => {
-                if after.role == Role::Leader {
-                    self.acknowledged(seen, view, taken, after.term, is_free)?;
-                }
+            Some(taken) if taken.kind == MessageKind::AppendResponse && !taken.rejects && leads => {
+                self.acknowledged(seen, view, taken, after.term, is_free)?;
             }
             _ => {}
         }
-        if after.role == Role::Leader {
+        if leads {
             if waited && waits && before.role == Role::Leader {
                 self.is_silent(seen, after.term)?;
             }
