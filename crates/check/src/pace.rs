@@ -19,6 +19,8 @@ const OLD_ANSWERS_IGNORED: (&str, &str) = (
     "old-answers-ignored",
     "An acknowledgement of an earlier term says nothing about the log of its sender in this one.",
 );
+const TAKEOVER_CAUGHT_UP: (&str, &str) =
+    ("takeover-caught-up", "A leader tells only a peer to take over that has acknowledged its whole log.");
 const PREFIX_ACCEPTED: (&str, &str) =
     ("prefix-accepted", "An append that begins within what its receiver has committed is not refused.");
 const SILENT_WITHOUT_DISK: (&str, &str) = (
@@ -69,7 +71,7 @@ pub struct PaceRules {
     intervals: [Interval; SERVERS_MAX],
     known: [[Known; SERVERS_MAX]; SERVERS_MAX],
     /// Rules that are switched off, by place in [`PaceRules::rules`].
-    blind: [bool; 5],
+    blind: [bool; 6],
 }
 
 impl Default for PaceRules {
@@ -77,15 +79,22 @@ impl Default for PaceRules {
         PaceRules {
             intervals: [Interval::default(); SERVERS_MAX],
             known: [[Known::default(); SERVERS_MAX]; SERVERS_MAX],
-            blind: [false; 5],
+            blind: [false; 6],
         }
     }
 }
 
 impl PaceRules {
     /// Name and claim of each rule.
-    pub const fn rules() -> [(&'static str, &'static str); 5] {
-        [HEARTBEATS_ON_TIME, ACKNOWLEDGED_GOES_ON, PREFIX_ACCEPTED, SILENT_WITHOUT_DISK, OLD_ANSWERS_IGNORED]
+    pub const fn rules() -> [(&'static str, &'static str); 6] {
+        [
+            HEARTBEATS_ON_TIME,
+            ACKNOWLEDGED_GOES_ON,
+            PREFIX_ACCEPTED,
+            SILENT_WITHOUT_DISK,
+            OLD_ANSWERS_IGNORED,
+            TAKEOVER_CAUGHT_UP,
+        ]
     }
 
     /// Switches a rule off, if it is one of these; says whether it is.
@@ -177,6 +186,27 @@ impl PaceRules {
              up to entry {match_index} now instead of {before}"
         );
         broken(OLD_ANSWERS_IGNORED, leader, Some(peer), message)
+    }
+
+    /// A leader tells a peer to take over, whose log it takes to match up to an index, and has a last entry itself.
+    ///
+    /// # Errors
+    /// The peer lacks entries (Raft thesis, section 3.10).
+    pub fn order(
+        &self,
+        (leader, peer): (NodeId, NodeId),
+        term: u64,
+        match_index: u64,
+        last_index: u64,
+    ) -> Result<(), Violation> {
+        if match_index >= last_index || self.blind[5] {
+            return Ok(());
+        }
+        let message = format!(
+            "{leader} leads term {term}, has a log of {last_index} entries and tells {peer} to take over, which has acknowledged \
+             {match_index}"
+        );
+        broken(TAKEOVER_CAUGHT_UP, leader, Some(peer), message)
     }
 
     /// A node refuses an append that was to stand behind the entry at `index`, when it has committed up to `commit`.
@@ -300,6 +330,16 @@ pub(crate) mod tests {
         assert!(PaceRules::default().acknowledged_late((N1, N2), (3, 2), 1).is_err(), "nothing was known");
     }
 
+    fn orders(match_index: u64) -> Result<(), Violation> {
+        PaceRules::default().order((N1, N2), 3, match_index, 7)
+    }
+
+    #[test]
+    fn a_leader_that_hands_over_to_a_peer_that_lacks_entries_is_found() {
+        assert_eq!(orders(6).unwrap_err().rule, "takeover-caught-up");
+        assert_eq!(orders(7), Ok(()));
+    }
+
     fn refuses(index: u64) -> Result<(), Violation> {
         PaceRules::default().refused((N2, N1), 3, index, 7)
     }
@@ -334,6 +374,7 @@ pub(crate) mod tests {
         assert_eq!(rules.refused((N2, N1), 3, 1, 7), Ok(()));
         assert_eq!(rules.speak_without_disk((N1, N2), 3, "MsgHeartbeat"), Ok(()));
         assert_eq!(rules.acknowledged_late((N1, N2), (4, 3), 9), Ok(()));
+        assert_eq!(rules.order((N1, N2), 3, 6, 7), Ok(()));
     }
 
     type Breaking = fn() -> Result<(), Violation>;
@@ -345,5 +386,6 @@ pub(crate) mod tests {
         ("prefix-accepted", || refuses(7)),
         ("silent-without-disk", speaks),
         ("old-answers-ignored", || believes(6)),
+        ("takeover-caught-up", || orders(6)),
     ];
 }

@@ -61,9 +61,28 @@ impl Pacing {
             if waited && waits && before.role == Role::Leader {
                 self.is_silent(seen, after.term)?;
             }
+            if is_free && view.is_handing_over() {
+                self.hands_over(seen, view, after.term)?;
+            }
             self.beat(seen, view, after.term, membership)?;
         }
         Ok(())
+    }
+
+    /// Is anybody told to take over who is not ready for it?
+    fn hands_over(&self, seen: &Seen<'_, KvNode>, view: &Server, term: u64) -> Result<(), Violation> {
+        let ordered = seen.effects.iter().find_map(|effect| match effect {
+            Effect::Send { to, message: KvMessage::Raft { message, .. } }
+                if message.kind == MessageKind::TimeoutNow =>
+            {
+                Some(*to)
+            }
+            _ => None,
+        });
+        let Some((peer, matched)) = ordered.and_then(|peer| Some((peer, view.match_index(peer)?))) else {
+            return Ok(());
+        };
+        self.rules.order((seen.node, peer), term, matched, view.memory_last_index())
     }
 
     /// Who is told nothing for too long by a leader?
