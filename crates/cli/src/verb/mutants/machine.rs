@@ -179,12 +179,14 @@ fn without_place(name: &str) -> String {
 
 fn explained(root: &Path) -> anyhow::Result<BTreeMap<String, String>> {
     let path = root.join(EXPLAINED);
-    if !path.is_file() {
-        return Ok(BTreeMap::new());
-    }
+    if path.is_file() { explanations(&files::read(&path)?) } else { Ok(BTreeMap::new()) }
+}
+
+fn explanations(text: &str) -> anyhow::Result<BTreeMap<String, String>> {
     let mut all = BTreeMap::new();
-    for (at, line) in files::read(&path)?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let Some((change, why)) = line.split_once(" | ") else {
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        // A change may have a bar in it.
+        let Some((change, why)) = line.rsplit_once(" | ") else {
             bail!("{EXPLAINED}:{}: write `FILE: CHANGE | why nothing can find it`", at + 1);
         };
         all.insert(change.trim().to_owned(), why.trim().to_owned());
@@ -309,6 +311,14 @@ mod tests {
         );
         assert!(text.contains(&format!("| MISSED | 3 | {NAME} (nobody calls it) |")), "{text}");
         assert!(text.contains("replace \\| with ^"), "{text}");
+    }
+
+    #[test]
+    fn a_change_with_a_bar_in_it_is_explained_and_a_line_without_a_reason_is_refused() {
+        let all = explanations("a.rs: replace | with ^ in f | no bit is in both\n\n").unwrap();
+        assert_eq!(all["a.rs: replace | with ^ in f"], "no bit is in both");
+        let wrong = explanations("a.rs: replace f with ()").unwrap_err().to_string();
+        assert!(wrong.starts_with("crates/mutants/machine.txt:1: write"), "{wrong}");
     }
 
     #[test]
