@@ -71,20 +71,12 @@ pub const OPTIONS: &[OptionSpec] = &[
         per_node: false,
         drawn: true,
     },
-    // A queue is told of in scenarios; what its owner owes when its disk fails the model leaves open.
-    OptionSpec {
-        drawn: false,
-        ..later(
-            "queue",
-            "Whether writes wait for a quorum: a queue with an owner, claimed in the term of its election.",
-        )
-    },
+    later(
+        "queue",
+        "Whether writes wait for a quorum: a queue with an owner, claimed in the term of its election.",
+    ),
     later("witness", "Whether no election is called while somebody is known to see the leader."),
-    // Who has resigned stands no more until somebody else calls an election, and maybe nobody else can win one.
-    OptionSpec {
-        drawn: false,
-        ..later("fencing", "Whether a leader that is connected to fewer than a quorum resigns.")
-    },
+    later("fencing", "Whether a leader that is connected to fewer than a quorum resigns."),
     later("split-vote", "Whether an election that nobody can win any more is called again early."),
     OptionSpec {
         name: "quorum",
@@ -104,7 +96,7 @@ const fn later(name: &'static str, about: &'static str) -> OptionSpec {
         values: Values::Words(&["off", "on"]),
         default: "off",
         per_node: false,
-        drawn: true,
+        drawn: false,
     }
 }
 

@@ -15,23 +15,10 @@ use whitewater_sim::{
     Trouble, Watch, World,
 };
 
-/// One operation in so many is an order about elections.
-const ORDER_ONE_IN: u64 = 40;
+/// One operation in so many asks for an election.
+const CAMPAIGN_ONE_IN: u64 = 40;
 /// One proposal in so many goes to any server instead of the leader.
 const ASTRAY_ONE_IN: u64 = 10;
-
-/// An order about elections, to any server. A leader that resigns by order stands no more until somebody calls an election,
-/// which no plan would be sure of.
-fn draw_order(draw: &mut Draw, any: impl Fn(&mut Draw) -> NodeId, settings: &Settings) -> (Target, String) {
-    let node = any(draw);
-    let order = match draw.below(4) {
-        0 => Command::Promote,
-        1 => Command::Mode(if draw.chance(1, 2) { Mode::Voter } else { Mode::Candidate }),
-        _ if settings.mode(node) == Mode::Candidate => Command::Campaign,
-        _ => Command::Promote,
-    };
-    (Target::Node(node), order.to_string())
-}
 
 /// The system `relay`.
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +76,11 @@ impl System for Relay {
         options: &Options,
     ) -> (Target, String) {
         let any = |draw: &mut Draw| NodeId::server(draw.below(script.servers as u64) as usize);
-        if draw.chance(1, ORDER_ONE_IN) {
-            return draw_order(draw, any, &Settings::new(options, script.servers));
+        if draw.chance(1, CAMPAIGN_ONE_IN) {
+            let node = any(draw);
+            if Settings::new(options, script.servers).mode(node) == Mode::Candidate {
+                return (Target::Node(node), "campaign".to_owned());
+            }
         }
         let target = match draw.chance(1, ASTRAY_ONE_IN) {
             true => Target::Node(any(draw)),
