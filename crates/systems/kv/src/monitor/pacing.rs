@@ -156,7 +156,12 @@ impl Pacing {
             return Ok(());
         }
         let said = seen.effects.iter().find_map(|effect| match effect {
-            Effect::Send { to, message: KvMessage::Raft { message, .. } } => Some((*to, message.kind)),
+            // The transport may tell a leader of an older term of a newer one, which no core has to do with.
+            Effect::Send { to, message: KvMessage::Raft { message, .. } }
+                if message.kind.is_from_leader() =>
+            {
+                Some((*to, message.kind))
+            }
             _ => None,
         });
         match said {
