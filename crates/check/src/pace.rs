@@ -203,8 +203,8 @@ impl PaceRules {
             return Ok(());
         }
         let message = format!(
-            "{leader} leads term {term}, has a log of {last_index} entries and tells {peer} to take over, which has acknowledged \
-             {match_index}"
+            "{leader} leads term {term}, has entries up to {last_index} and tells {peer} to take over, which has acknowledged them \
+             up to {match_index}"
         );
         broken(TAKEOVER_CAUGHT_UP, leader, Some(peer), message)
     }

@@ -51,7 +51,7 @@ impl Leases {
         let (tick, election_ticks) = (self.timeout)(settings);
         let heard = view.taken().map(|taken| (taken.from, taken.term, heard(taken)));
         let hands_over = view.is_handing_over();
-        if hands_over && seen.effects.iter().any(is_order) {
+        if hands_over && ordered(seen).is_some() {
             self.gave_away_in[seen.node.position()] = after.term;
         }
         let gave_away = after.term > 0 && self.gave_away_in[seen.node.position()] == after.term;
@@ -82,9 +82,16 @@ fn heard(taken: Taken) -> Heard {
     }
 }
 
-/// Whether it tells a server to take over.
-fn is_order(effect: &Effect<KvNode>) -> bool {
-    matches!(effect, Effect::Send { message: KvMessage::Raft { message, .. }, .. } if message.kind == MessageKind::TimeoutNow)
+/// Whom a leader tells to take over.
+pub(super) fn ordered(seen: &Seen<'_, KvNode>) -> Option<NodeId> {
+    seen.effects.iter().find_map(|effect| match effect {
+        Effect::Send { to, message: KvMessage::Raft { message, .. } }
+            if message.kind == MessageKind::TimeoutNow =>
+        {
+            Some(*to)
+        }
+        _ => None,
+    })
 }
 
 /// Who asked for a read in this step, or passed one on, and has its answer in it.
@@ -100,7 +107,10 @@ fn served_at_once(seen: &Seen<'_, KvNode>, view: &Server) -> Option<NodeId> {
         KvMessage::Raft { message, .. } => passed_on && message.kind == MessageKind::ReadIndexResponse,
         _ => false,
     };
-    let answers = |effect: &Effect<KvNode>| matches!(effect, Effect::Send { to, message } if *to == from && is_answer(message));
+    let answers = |effect: &Effect<KvNode>| match effect {
+        Effect::Send { to, message } => *to == from && is_answer(message),
+        _ => false,
+    };
     seen.effects.iter().any(answers).then_some(from)
 }
 

@@ -1,5 +1,6 @@
 //! Pace in the words of the rules: whom a leader says something to, what waits for an acknowledgement, and for its disk.
 
+use super::leases::ordered;
 use crate::message::KvMessage;
 use crate::node::KvNode;
 use crate::options::Settings;
@@ -71,15 +72,8 @@ impl Pacing {
 
     /// Is anybody told to take over who is not ready for it?
     fn hands_over(&self, seen: &Seen<'_, KvNode>, view: &Server, term: u64) -> Result<(), Violation> {
-        let ordered = seen.effects.iter().find_map(|effect| match effect {
-            Effect::Send { to, message: KvMessage::Raft { message, .. } }
-                if message.kind == MessageKind::TimeoutNow =>
-            {
-                Some(*to)
-            }
-            _ => None,
-        });
-        let Some((peer, matched)) = ordered.and_then(|peer| Some((peer, view.match_index(peer)?))) else {
+        let Some((peer, matched)) = ordered(seen).and_then(|peer| Some((peer, view.match_index(peer)?)))
+        else {
             return Ok(());
         };
         self.rules.order((seen.node, peer), term, matched, view.memory_last_index())
@@ -131,7 +125,7 @@ impl Pacing {
     }
 
     /// A follower was given an append: does it refuse what it cannot but have?
-    fn refuses(&mut self, seen: &Seen<'_, KvNode>, view: &Server, taken: Taken) -> Result<(), Violation> {
+    fn refuses(&self, seen: &Seen<'_, KvNode>, view: &Server, taken: Taken) -> Result<(), Violation> {
         let refuses = |message: &Message| {
             let asks_for_snapshot = message.context != 0;
             let is_refusal = message.kind == MessageKind::AppendResponse && message.reject;
