@@ -20,7 +20,8 @@ fn samples() -> Vec<Violation> {
 
 /// Runs in which rules say something else than in those.
 fn further() -> Vec<Violation> {
-    let bounds = bounds::tests::FURTHER.iter().map(|(name, run)| run().expect_err(name));
+    let beside = lease::tests::FURTHER.iter().chain(bounds::tests::FURTHER);
+    let beside = beside.map(|(name, run)| run().expect_err(name));
     let clients = client::tests::further().chain(linearizable::further());
     let (rule, claim) = PROGRESS_RULES[0];
     let unled = circle::tests::explanations().map(|why| {
@@ -28,7 +29,7 @@ fn further() -> Vec<Violation> {
         Violation { rule, claim, message, node: None, peer: None }
     });
     let progress = progress_tests::further().chain(unled);
-    log::further_tests::samples().chain(bounds).chain(clients).chain(progress).collect()
+    log::further_tests::samples().chain(beside).chain(clients).chain(progress).collect()
 }
 
 #[test]

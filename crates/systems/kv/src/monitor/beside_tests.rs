@@ -161,7 +161,7 @@ fn leases_are_looked_at() {
             broken_in(&silent(seed), USUAL, |deceived| deceived.monitor.leases.timeout = timeout)
         })
     };
-    assert_eq!(lease(|settings| (settings.tick, settings.election_ticks)), None);
-    assert_eq!(lease(|settings| (settings.tick, 0)), Some("leads-by-contact"));
-    assert_eq!(lease(|settings| (settings.tick, 1_000)), Some("voters-loyal"));
+    assert_eq!(lease(|settings| settings.election_ticks), None);
+    assert_eq!(lease(|_| 0), Some("leads-by-contact"));
+    assert_eq!(lease(|_| 1_000), Some("voters-loyal"));
 }

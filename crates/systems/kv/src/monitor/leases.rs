@@ -1,4 +1,4 @@
-//! Leases in the words of the rules: which message means what, and in which runs clocks can be trusted.
+//! Leases in the words of the rules: which message means what, and who was answered a read.
 
 use crate::command::Answer;
 use crate::message::{KvMessage, Outcome, server};
@@ -7,32 +7,21 @@ use crate::options::{Reads, Settings};
 use crate::server::{Server, Taken};
 use whitewater_check::{Heard, LeaseRules, LeaseStep, Membership, Standing};
 use whitewater_raft::MessageKind;
-use whitewater_sim::{Action, Effect, NodeId, SERVERS_MAX, Script, Seen, Span, Step, Violation, What};
+use whitewater_sim::{Effect, NodeId, SERVERS_MAX, Script, Seen, Violation, What};
 
 /// The rules over leases.
 pub(super) struct Leases {
     pub(super) rules: LeaseRules,
-    /// The ticks of a server, and how many of them its shortest election timeout has.
-    pub(super) timeout: fn(&Settings) -> (Span, u32),
-    /// Somebody's clock, or the time it takes to do anything, goes wrong: nothing is said about true time.
-    is_off: bool,
+    /// How many ticks the shortest election timeout of a server has.
+    pub(super) timeout: fn(&Settings) -> u32,
     /// By position: the term in which a server ordered another to take over, which need not wait for its lease to end.
     gave_away_in: [u64; SERVERS_MAX],
 }
 
 impl Leases {
     pub(super) fn new(script: &Script) -> Leases {
-        let disturbs_time = |step: &Step| {
-            let Step { action, .. } = step;
-            matches!(
-                action,
-                Action::Clock { .. } | Action::Pause(_) | Action::Slow { .. } | Action::Roll { .. }
-            )
-        };
-        let stands_still = script.disk.stalls > 0 || script.disk.busy_high > Span::ZERO;
-        let is_off = stands_still || script.steps.iter().any(disturbs_time);
-        let timeout = |settings: &Settings| (settings.tick, settings.election_ticks);
-        Leases { rules: LeaseRules::new(script.servers), timeout, is_off, gave_away_in: [0; SERVERS_MAX] }
+        let timeout = |settings: &Settings| settings.election_ticks;
+        Leases { rules: LeaseRules::new(script.servers), timeout, gave_away_in: [0; SERVERS_MAX] }
     }
 
     /// Looks at a step of a server.
@@ -48,7 +37,7 @@ impl Leases {
         if !settings.check_quorum {
             return Ok(());
         }
-        let (tick, election_ticks) = (self.timeout)(settings);
+        let election_ticks = (self.timeout)(settings);
         let heard = view.taken().map(|taken| (taken.from, taken.term, heard(taken)));
         let hands_over = view.is_handing_over();
         if hands_over && ordered(seen).is_some() {
@@ -58,11 +47,8 @@ impl Leases {
         let asked = matches!(heard, Some((_, _, Heard::Ballot { .. })));
         self.rules.observe(&LeaseStep {
             node: seen.node,
-            now: seen.time,
-            tick,
             election_ticks,
             ticks: view.ticks(),
-            clocks_are_right: !self.is_off,
             heard,
             before: *before,
             after: *after,
