@@ -24,12 +24,16 @@ pub(super) struct Bug {
 
 /// What is owed in time, or at any time from the code alone: everything else is safety.
 const PROGRESS: &[&str] = &[
+    "acknowledged-goes-on",
     "bounded elections",
     "convergence",
+    "heartbeats-on-time",
     "joint-left",
     "leader",
     "leader-elected",
     "no panic",
+    "prefix-accepted",
+    "silent-without-disk",
     "transfer ends",
     "write served",
 ];
