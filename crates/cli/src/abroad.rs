@@ -1,6 +1,6 @@
 //! Systems that are there only when somebody asks for one of them: built by a package of their own, or made of their name.
 
-use crate::{Exit, Screen, System, Systems, interrupt};
+use crate::{Exit, Screen, System, Systems, files, interrupt, meant};
 use anyhow::{Context, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -39,15 +39,31 @@ fn named(words: &[OsString]) -> Vec<String> {
     let mut names: Vec<String> = std::env::var(SYSTEM).into_iter().collect();
     for word in words.iter().filter_map(|word| word.to_str()) {
         names.push(word.strip_prefix("--system=").unwrap_or(word).to_owned());
-        names.extend(system_in(word));
     }
+    names.extend(files_meant(words).iter().filter_map(|file| system_in(file)));
     names
 }
 
-/// The system that a file is for, if the word names a file.
-fn system_in(word: &str) -> Option<String> {
-    Path::new(word).extension().filter(|extension| *extension == "json")?;
-    let value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(word).ok()?).ok()?;
+/// The files that words name: by path, as a fingerprint, as a variant of one, or as the folder they are in.
+fn files_meant(words: &[OsString]) -> Vec<PathBuf> {
+    let [verb, words @ ..] = words else { return Vec::new() };
+    let takes_folders = ["seeds", "replay"].iter().any(|name| verb == name);
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let mut files: Vec<PathBuf> =
+        words.iter().filter_map(|word| meant::place_of(word).ok().and_then(|(file, _)| file)).collect();
+    let folders = words.iter().map(Path::new).filter(|path| takes_folders && path.is_dir());
+    let mut folders: Vec<PathBuf> = folders.map(Path::to_path_buf).collect();
+    if verb == "seeds" && files.is_empty() && folders.is_empty() {
+        folders.push(files::folder("seeds"));
+    }
+    files.extend(folders.iter().filter_map(|folder| files::json_files(folder).ok()).flatten());
+    files
+}
+
+/// The system that a file is for.
+fn system_in(file: &Path) -> Option<String> {
+    file.extension().filter(|extension| *extension == "json")?;
+    let value: serde_json::Value = serde_json::from_str(&files::read(file).ok()?).ok()?;
     value["system"].as_str().map(str::to_owned)
 }
 
@@ -122,5 +138,22 @@ mod tests {
         assert!(asked(&["fuzz", "--system=elsewhere", "--runs", "3"]));
         assert!(!asked(&["fuzz", "--set", "where=elsewhere.json"]));
         assert!(!asked(&["fuzz", "--system", "elsewhere-else"]));
+    }
+
+    #[test]
+    fn a_system_is_asked_for_by_a_file_that_is_for_it_and_by_the_folder_of_that_file() {
+        let folder = std::env::temp_dir().join(format!("whitewater-abroad-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("it can be made");
+        let file = folder.join("F-0123456789.json");
+        std::fs::write(&file, r#"{ "system": "elsewhere" }"#).expect("it can be written");
+        std::fs::write(folder.join("damaged.json"), "{").expect("it can be written");
+        let asked = |verb: &[&str], path: &Path| {
+            let words = verb.iter().map(OsString::from).chain([path.as_os_str().to_owned()]);
+            named(&words.collect::<Vec<_>>()).contains(&"elsewhere".to_owned())
+        };
+        assert!(asked(&["replay"], &file) && asked(&["trace", "why"], &file));
+        assert!(asked(&["seeds", "verify"], &folder) && asked(&["replay"], &folder));
+        assert!(!asked(&["fuzz", "--save"], &folder), "it is where something is written");
+        std::fs::remove_dir_all(&folder).expect("it is ours");
     }
 }

@@ -39,7 +39,11 @@ pub(crate) fn json_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 /// It cannot be read, or is no text.
 pub(crate) fn read(path: &Path) -> anyhow::Result<String> {
     let bytes = fs::read(path).with_context(|| format!("{}: cannot be read", path.display()))?;
-    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{}: is no text in UTF-8", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|wrong| {
+        let (path, before) = (path.display(), &wrong.as_bytes()[..wrong.utf8_error().valid_up_to()]);
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        anyhow!("{path}:{line}: is no text in UTF-8\n  mend: take the file from where it came once more, or remove it")
+    })?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 

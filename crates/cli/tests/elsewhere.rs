@@ -53,8 +53,7 @@ fn what_a_program_elsewhere_prints_works_there() {
     let mut printed = found;
     for words in &ways_on {
         let (code, text) = elsewhere.run(&words.split(' ').collect::<Vec<_>>());
-        // A scenario is about a rule, and a panic breaks none.
-        let expected = if words.contains(" --as ") { 2 } else { i32::from(!words.starts_with("keep")) };
+        let expected = i32::from(!words.starts_with("keep"));
         assert!(code == expected || code == 0, "{words}: {code} {text}");
         printed.push_str(&text);
     }
@@ -72,6 +71,11 @@ fn what_a_program_elsewhere_prints_works_there() {
     let (_, help) = elsewhere.run(&["fuzz", "--help"]);
     assert!(help.contains("Usage: cargo run --release -- fuzz"), "{help}");
     assert!(!printed.contains("xtask"), "{printed}");
+    assert_eq!(
+        elsewhere.run(&["scenario", "run", "panic"]).0,
+        0,
+        "a panic is a failure to tell of like any other"
+    );
     let scenario = fs::read_to_string(elsewhere.0.join("scenarios/a-race.json")).expect("it was begun");
     assert!(!scenario.contains("$schema"), "{scenario}");
 }

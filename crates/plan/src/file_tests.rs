@@ -78,6 +78,20 @@ fn saved() -> Saved {
 }
 
 #[test]
+fn a_saved_failure_names_a_rule_that_its_system_has() {
+    let of = |rule: &str| Saved { rule: rule.to_owned(), ..saved() }.to_json();
+    for rule in ["catches-up", "panic", "limit", "never"] {
+        assert!(Saved::parse("f.json", &of(rule), &SYSTEMS).is_ok(), "{rule}");
+    }
+    let refused = Saved::parse("f.json", &of("catches-upp"), &SYSTEMS).expect_err("no such rule").to_string();
+    let place = 1 + of("catches-upp").lines().position(|line| line.contains("\"rule\"")).unwrap();
+    for said in [&format!("f.json:{place}:"), "pond has no rule `catches-upp`", "did you mean `catches-up`?"]
+    {
+        assert!(refused.contains(said), "{refused}");
+    }
+}
+
+#[test]
 fn a_scenario_in_its_layout_is_written_as_it_was_read() {
     assert_eq!(race().format(), RACE);
 }

@@ -1,6 +1,7 @@
 //! Plans and failures that were kept: a plan with what it did, to be run again.
 
 use crate::file::{Entries, Json, PlanParts, Source, options_json, script_json};
+use crate::scenario::check_rule;
 use crate::text::{parse_script, script_lines};
 use crate::{InputError, PLAN_VERSION, Plan, Profile, parse_seed, seed_text};
 use serde::Deserialize;
@@ -139,6 +140,9 @@ impl Saved {
             let SavedFile { plan, system, profile, options, bug, script, .. } = file;
             let plan = PlanFile { _schema: None, plan, system, profile, options, bug, script };
             let plan = read_plan(&source, systems, &plan)?;
+            // What no run can break nobody would ever find again, and every replay would be another failure.
+            let system = (PlanParts { source: &source, systems }).system(&plan.system)?;
+            check_rule(&source, &["rule"], system, &file.rule)?;
             let SavedFile { commit, rule, message, site, fingerprint, shrunk, course, .. } = file;
             let notice = notice(plan.version);
             Ok(Saved {

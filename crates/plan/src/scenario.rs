@@ -9,6 +9,7 @@ mod step;
 
 pub use around::around;
 pub use index::index;
+pub(crate) use read::check_rule;
 pub use schema::schema;
 
 use crate::file::{Json, options_json, script_json};

@@ -40,7 +40,7 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     let saved = Saved::parse(&file.display().to_string(), &text, systems)?;
     match &typed.name {
         None => keep_seed(&file, &saved, systems, screen),
-        Some(name) => keep_scenario(kebab(name)?, &saved, systems, screen),
+        Some(name) => keep_scenario(kebab(name)?, &file, &saved, systems, screen),
     }
 }
 
@@ -85,12 +85,18 @@ fn refuse_to_overwrite(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn keep_scenario(name: &str, saved: &Saved, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
+fn keep_scenario(
+    name: &str,
+    from: &Path,
+    saved: &Saved,
+    systems: Systems,
+    screen: &Screen,
+) -> anyhow::Result<Exit> {
     let folder = files::folder("scenarios");
     let file = folder.join(format!("{name}.json"));
     refuse_to_overwrite(&file)?;
     let system = system(&saved.plan.system, systems)?;
-    let mut scenario = scenario(name, saved, system)?;
+    let mut scenario = scenario(name, saved, system).with_context(|| from.display().to_string())?;
     scenario.schema = schema_in(&folder);
     let mut snapshots = Vec::new();
     for variant in &scenario.variants {
@@ -132,20 +138,20 @@ fn held_by(scenario: &Scenario) -> String {
 fn scenario(name: &str, saved: &Saved, system: &'static dyn System) -> anyhow::Result<Scenario> {
     let plan = &saved.plan;
     let outcome = run_plan(system, plan, false).map_err(anyhow::Error::msg)?;
-    let Verdict::Violated(violation) = &outcome.verdict else {
-        bail!(
-            "a scenario is about a rule, and this is {}: keep it as a seed, without --as",
-            outcome.verdict.rule()
-        );
+    let rule = match &outcome.verdict {
+        Verdict::Pass => {
+            bail!("it passes now, and a scenario tells of a failure\n  mend: keep it as a seed, without --as")
+        }
+        verdict => verdict.rule(),
     };
-    let expect = Expect::Violates { rule: violation.rule.to_owned(), node: violation.node };
+    let expect = Expect::Violates { rule: rule.to_owned(), node: outcome.verdict.node() };
     let failure = Failure::record(system, plan.clone(), &outcome, saved.seed, String::new());
     let report = Report::of(&failure.map_err(anyhow::Error::msg)?, &About::default());
     let (common, broken, mended) = told_apart(plan, system)?;
     let mut scenario = Scenario::of_plan(name, plan, expect.clone());
     scenario.notes = notes(&report);
     scenario.moral = Some(report.message.clone());
-    scenario.theme = Some(violation.rule.replace('-', " "));
+    scenario.theme = Some(rule.replace('-', " "));
     let found = saved.seed.map_or_else(String::new, |seed| format!(", found by seed {}", seed_text(seed)));
     let named = saved.fingerprint.as_deref().unwrap_or("a saved failure");
     scenario.source = Some(format!("{named}{found}"));

@@ -3,7 +3,7 @@
 use crate::rebuild::Build;
 use crate::telling::system;
 use crate::{Exit, Screen, Systems, files, meant};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -74,10 +74,15 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
 /// Verifies each file in a build that has the bug it plants.
 fn verify_all(files: Vec<PathBuf>, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let mut by_build: BTreeMap<Option<Build>, Vec<PathBuf>> = BTreeMap::new();
+    // One file that is wrong hides nothing of the others.
+    let mut wrong = Vec::new();
     for file in files {
         let bug = meant::bugs_in(&file, systems).pop_first();
         let build = bug.map_or(Ok(None), |bug| Build::with(&bug, systems));
-        by_build.entry(build.with_context(|| file.display().to_string())?).or_default().push(file);
+        match build.with_context(|| file.display().to_string()) {
+            Ok(build) => by_build.entry(build).or_default().push(file),
+            Err(error) => wrong.push(format!("{error:#}")),
+        }
     }
     let mut exit = Exit::Clean;
     for (build, files) in by_build {
@@ -90,10 +95,17 @@ fn verify_all(files: Vec<PathBuf>, systems: Systems, screen: &Screen) -> anyhow:
             }
             None => {
                 for file in files {
-                    exit = exit.and(verify(&file, &load(&file, systems)?, systems, screen)?);
+                    let verified = load(&file, systems).and_then(|s| verify(&file, &s, systems, screen));
+                    match verified {
+                        Ok(verified) => exit = exit.and(verified),
+                        Err(error) => wrong.push(format!("{error:#}")),
+                    }
                 }
             }
         }
+    }
+    if !wrong.is_empty() {
+        bail!("{}", wrong.join("\n"));
     }
     Ok(exit)
 }

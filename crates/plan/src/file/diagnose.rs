@@ -101,7 +101,9 @@ impl<'a> Source<'a> {
             let mend = "write the letters themselves, or \\u with four digits; two of them for what lies beyond 16 bits";
             self.at(start, format!("this is no text: {said}"), mend.to_owned())
         } else if self.json.trim().is_empty() {
-            let mend = "`cargo xtask scenario new NAME` begins one".to_owned();
+            let mend =
+                "put back what was in it, or remove it; `cargo xtask scenario new NAME` begins a scenario"
+                    .to_owned();
             self.at(0, "the file is empty".to_owned(), mend)
         } else if self.json.as_bytes()[..place.min(self.json.len())].trim_ascii_end().ends_with(b"/") {
             let mend = "take the comment out, or say it in `notes` or behind ` | ` in a line of the script"

@@ -53,6 +53,24 @@ struct ViolatesFile {
 /// Names a verdict may have besides the rules of the system.
 pub(super) const VERDICTS: [&str; 3] = ["panic", "limit", "nondeterministic"];
 
+/// Refuses the name of a rule that no run of the system can break.
+pub(crate) fn check_rule(
+    source: &Source<'_>,
+    path: &[&str],
+    system: &dyn System,
+    rule: &str,
+) -> Result<(), InputError> {
+    let rules = system.rules().into_iter().chain(CLAIM_RULES).map(|(name, _)| name);
+    let rules: Vec<&str> = rules.chain(VERDICTS).collect();
+    match rules.contains(&rule) {
+        true => Ok(()),
+        false => {
+            let message = format!("{} has no rule `{rule}`", system.name());
+            Err(source.wrong(path, message, listed(rule, &rules)))
+        }
+    }
+}
+
 impl Scenario {
     /// Reads a scenario file.
     ///
@@ -154,12 +172,7 @@ fn expect(
 ) -> Result<Expect, InputError> {
     let ExpectFile::Violates(ViolatesFile { rule, node }) = file else { return Ok(Expect::Pass) };
     let at = |field| [path, &["violates", field]].concat();
-    let rules = system.rules().into_iter().chain(CLAIM_RULES).map(|(name, _)| name);
-    let rules: Vec<&str> = rules.chain(VERDICTS).collect();
-    if !rules.contains(&rule.as_str()) {
-        let message = format!("{} has no rule `{rule}`", system.name());
-        return Err(source.wrong(&at("rule"), message, listed(rule, &rules)));
-    }
+    check_rule(source, &at("rule"), system, rule)?;
     let Some(node) = node else {
         let message = format!("at which node `{rule}` is violated is not said");
         let mend =
