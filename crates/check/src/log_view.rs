@@ -56,6 +56,12 @@ pub trait LogView {
     fn acknowledges_leaders_only(&self) -> bool {
         true
     }
+    /// Whether the node applies nothing that is not on its own disk, because it goes on while its disk writes. Whoever waits
+    /// for its disk may apply what others have on theirs.
+    #[inline]
+    fn applies_durable_only(&self) -> bool {
+        false
+    }
     /// Every membership of this life with the index from which it holds: first that of the start, then one for each change
     /// applied, and for each snapshot that took the place of the log. Empty if the membership never changes.
     fn memberships(&self) -> &[(u64, Membership)] {

@@ -3,13 +3,13 @@
 use super::rules::RaftRules;
 use super::testing::{Going, N1, N2, N3, Run};
 use super::{
-    abstract_step, acknowledgements_durable, answers_asked, appends_fit, campaign_configured,
-    candidates_vote, commit_monotonic, commit_own_term, commit_within_log, committed_agree, committed_kept,
-    committed_on_quorum, durable_log_kept, elected_by_quorum, grants_durable, leader_append_only,
-    leader_completeness, leader_longest, leader_named, log_matching, log_terms, match_truth, matches_grow,
-    membership_agreed, membership_steps, message_terms, next_beyond_match, one_change_at_a_time,
-    peer_refused, pre_vote_keeps_term, responses_durable, retries_carry, snapshot_committed, snapshot_ended,
-    state_machine_safety, transfer_ordered, vote_kept,
+    abstract_step, acknowledgements_durable, answers_asked, appends_fit, applied_durable,
+    campaign_configured, candidates_vote, commit_monotonic, commit_own_term, commit_within_log,
+    committed_agree, committed_kept, committed_on_quorum, durable_log_kept, elected_by_quorum,
+    grants_durable, leader_append_only, leader_completeness, leader_longest, leader_named, log_matching,
+    log_terms, match_truth, matches_grow, membership_agreed, membership_steps, message_terms,
+    next_beyond_match, one_change_at_a_time, peer_refused, pre_vote_keeps_term, responses_durable,
+    retries_carry, snapshot_committed, snapshot_ended, state_machine_safety, transfer_ordered, vote_kept,
 };
 use crate::log_view::Spoken;
 use whitewater_sim::{Role, Violation};
@@ -58,6 +58,7 @@ const RUNS: &[(&str, Violating)] = &[
     ("leader-named", leader_named::tests::violating),
     ("committed-kept", committed_kept::tests::violating),
     ("commit-within-log", commit_within_log::tests::violating),
+    ("applied-durable", applied_durable::tests::violating),
     ("commit-monotonic", commit_monotonic::tests::violating),
     ("commit-own-term", commit_own_term::tests::violating),
     ("committed-agree", committed_agree::tests::violating),

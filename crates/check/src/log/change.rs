@@ -107,4 +107,6 @@ pub(crate) struct LogChange<'a> {
     pub(crate) unasked: Option<Spoken>,
     /// See [`LogView::is_whole`]; asked only where a vote, a role or the log changed.
     pub(crate) is_whole: bool,
+    /// See [`LogView::applies_durable_only`].
+    pub(crate) applies_durable_only: bool,
 }

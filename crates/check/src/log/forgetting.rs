@@ -11,7 +11,7 @@ use crate::log_view::RaftView;
 use whitewater_sim::NodeId;
 
 /// Rules that a node keeps or breaks by itself, whatever others have forgotten. All others rest on what peers promised.
-const BY_ITSELF: [&str; 13] = [
+const BY_ITSELF: [&str; 14] = [
     "monotonic-terms",
     "vote-once",
     "grants-durable",
@@ -23,6 +23,7 @@ const BY_ITSELF: [&str; 13] = [
     "log-terms",
     "leader-append-only",
     "commit-within-log",
+    "applied-durable",
     "commit-monotonic",
     "commit-own-term",
 ];

@@ -4,6 +4,7 @@ mod abstract_step;
 mod acknowledgements_durable;
 mod answers_asked;
 mod appends_fit;
+mod applied_durable;
 mod books;
 mod campaign_configured;
 mod candidates_vote;

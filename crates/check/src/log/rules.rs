@@ -4,6 +4,7 @@ use super::abstract_step::AbstractStep;
 use super::acknowledgements_durable::AcknowledgementsDurable;
 use super::answers_asked::AnswersAsked;
 use super::appends_fit::AppendsFit;
+use super::applied_durable::AppliedDurable;
 use super::books::Books;
 use super::campaign_configured::CampaignConfigured;
 use super::candidates_vote::CandidatesVote;
@@ -148,6 +149,7 @@ log_rules! {
     leader_named: LeaderNamed,
     committed_kept: CommittedKept,
     commit_within_log: CommitWithinLog,
+    applied_durable: AppliedDurable,
     commit_monotonic: CommitMonotonic,
     commit_own_term: CommitOwnTerm,
     committed_agree: CommittedAgree,
@@ -415,11 +417,12 @@ impl RaftRules {
         let asks = Bits::VOTE | Bits::ROLE | Bits::LOG_APPENDED | Bits::LOG_TRUNCATED;
         let is_whole = !bits.meets(asks) || view.is_whole();
         let refusal = if refused { view.last_refusal() } else { None };
+        let applies_durable_only = view.applies_durable_only();
         let (grants, membership, changes) = (&self.grants, shadow.membership, view.changes());
         #[rustfmt::skip]
         let change = LogChange {
             node, bits, was, is, grants, before, after, kept, matched, committed_known, membership, memberships,
-            from_snapshot, changes, refusal, is_whole, repeating, awaiting, unasked,
+            from_snapshot, changes, refusal, is_whole, repeating, awaiting, unasked, applies_durable_only,
         };
         self.log.wake(self.blind, &change, &self.books, &mut self.broken);
         // Only now, so that nobody needs a copy of what was before.

@@ -31,6 +31,8 @@ pub(crate) struct Toy {
     pub(crate) snapshots_awaited: [Option<u64>; SERVERS_MAX],
     /// It tells others than leaders up to where its log goes.
     pub(crate) tells_anybody: bool,
+    /// It goes on while its disk writes.
+    pub(crate) applies_durable_only: bool,
     pub(crate) refusal: Option<Refusal>,
     pub(crate) memberships: Vec<(u64, Membership)>,
     pub(crate) changes: Vec<u64>,
@@ -122,6 +124,9 @@ impl LogView for Toy {
     }
     fn acknowledges_leaders_only(&self) -> bool {
         !self.tells_anybody
+    }
+    fn applies_durable_only(&self) -> bool {
+        self.applies_durable_only
     }
     fn snapshot_awaited(&self, peer: NodeId) -> Option<u64> {
         self.snapshots_awaited[peer.position()]

@@ -100,6 +100,11 @@ impl LogView for Server {
     }
 
     #[inline]
+    fn applies_durable_only(&self) -> bool {
+        self.identity.settings.storage_async
+    }
+
+    #[inline]
     fn durable_vote(&self) -> Option<NodeId> {
         server(self.core.storage().hard_state().vote)
     }
