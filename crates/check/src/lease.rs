@@ -163,7 +163,9 @@ impl LeaseRules {
         let Some((at, term, leader)) = self.heard[node.position()] else { return Ok(()) };
         let follows = before.role == Role::Follower && (before.term, before.leader) == (term, Some(leader));
         let lease = u64::from(step.election_ticks);
-        if !follows || leader == candidate || step.ticks - at >= lease {
+        // Whom it has voted for in this term it may say so once more: that takes nobody away from the leader.
+        let repeats = asked_term <= before.term && before.vote == Some(candidate);
+        if !follows || repeats || leader == candidate || step.ticks - at >= lease {
             return Ok(());
         }
         let voted = after.vote == Some(candidate) && (before.term, before.vote) != (after.term, after.vote);
@@ -289,6 +291,25 @@ pub(crate) mod tests {
         assert_eq!(rule(votes(19, ASKS, true)), Some("voters-loyal"), "a pre-vote is support, too");
         assert_eq!(votes(20, ASKS, false), Ok(()), "ten of its ticks have passed");
         assert_eq!(votes(12, Heard::Ballot { takes_over: true }, false), Ok(()), "the leader has said so");
+    }
+
+    #[test]
+    fn who_says_again_whom_it_voted_for_in_the_term_of_its_leader_is_loyal() {
+        let mut rules = LeaseRules::new(3);
+        let follows = Standing { vote: Some(N3), ..follower(5, Some(N1)) };
+        let heard = Some((N1, 5, Heard::Leader));
+        rules.observe(&LeaseStep { heard, ..step(N2, 10, follower(5, None), follows) }).unwrap();
+        // A request from before the election, late.
+        let late = LeaseStep {
+            heard: Some((N3, 5, ASKS)),
+            pre_vote_for: Some(N3),
+            ..step(N2, 11, follows, follows)
+        };
+        assert_eq!(rules.observe(&late), Ok(()));
+        let another = LeaseStep { heard: Some((N1, 5, Heard::Leader)), ..late };
+        assert_eq!(rules.observe(&another), Ok(()), "nobody asks");
+        let next = LeaseStep { heard: Some((N3, 6, ASKS)), ..late };
+        assert_eq!(rules.observe(&next).unwrap_err().rule, "voters-loyal");
     }
 
     /// n2 hears of n1 at tick 10, is asked for a vote in term 5 by n3 at tick 19, and is `after` that.
