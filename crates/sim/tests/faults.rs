@@ -243,6 +243,22 @@ fn a_stopped_process_does_nothing_and_then_everything_it_missed() {
 }
 
 #[test]
+fn a_process_that_is_stopped_by_what_it_sends_does_nothing_more() {
+    let leaves = Pattern { to: Some(n(2).into()), ..pattern() };
+    let begins = Trigger::When(Condition::Leaves(leaves), Span::ZERO);
+    // What it did in that step keeps it busy for a while as well.
+    let slow = Action::Slow { node: node(1), low: Span::from_nanos(1), high: Span::from_nanos(1) };
+    let steps = vec![step(at(0), slow, None), step(begins, Action::Pause(node(1)), Some(at(150)))];
+    let outcome = run(&script(steps));
+    let sent = times(&outcome, EventKind::Send, n(1));
+    let stopped =
+        sent.iter().filter(|time| **time < Time::from_millis(150)).max().expect("it sends something");
+    assert!(*stopped < Time::from_millis(30), "it goes on until {stopped}");
+    let at_end = times(&outcome, EventKind::Recv, n(1));
+    assert!(at_end.iter().filter(|time| **time >= Time::from_millis(150)).count() > 20);
+}
+
+#[test]
 fn a_stopped_process_that_crashes_has_missed_what_came() {
     let mut steps = during(Action::Pause(node(1)));
     steps.push(step(at(80), crash(Losing::Some, 0), Some(at(100))));

@@ -213,6 +213,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// A node is busy after a step: with its disk, and if it is slow.
     pub(super) fn stay_busy(&mut self, node: NodeId, busy: Span) {
+        if self.cluster.slots[node.index()].paused > 0 {
+            // It was stopped by what it did in this step.
+            return;
+        }
         let now = self.now;
         let mut busy = busy;
         if busy > Span::ZERO {
