@@ -28,6 +28,8 @@ mod server;
 mod spine;
 mod system;
 mod timer;
+#[cfg(test)]
+mod toy;
 
 pub use client::Client;
 pub use command::{Answer, Change, Command, Operation, Reply, Text, parse};

@@ -2,13 +2,17 @@
 
 mod clients;
 mod settling;
+#[cfg(test)]
+mod settling_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod wires_tests;
 
 use crate::client::Client;
 use crate::core::Core;
-use crate::message::StoreMessage;
 use crate::node::StoreNode;
 use crate::options::{Reads, Settings};
-use crate::outline::Outlined;
 pub use clients::{Clients, follow_clients};
 use settling::Settling;
 use whitewater_check::{ClientRules, LINEARIZABLE, PROGRESS_RULES, RaftRules, Stimulus};
@@ -51,15 +55,6 @@ impl StoreMonitor {
         rules.extend(PROGRESS_RULES);
         rules.push(settling::STARTED_AGAIN);
         rules
-    }
-
-    /// Notes what a server promises in the step in which it dies: a leader that tells others of a commit counts itself in.
-    fn note_promises<C: Core>(&mut self, seen: &Seen<'_, StoreNode<C>>) {
-        for effect in seen.effects {
-            if let Effect::Send { message: StoreMessage::Core(message), .. } = effect {
-                self.rules.promise(seen.node, message.outline().commit);
-            }
-        }
     }
 
     #[inline]
@@ -112,7 +107,6 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
         });
         if seen.died {
             // Its view says that things are durable which are not; only what it sent counts.
-            self.note_promises(seen);
             return self.rules.died(seen.node, said);
         }
         match cluster.view(seen.node) {
@@ -124,7 +118,6 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
             }
             // Its process has died of its disk, now or before.
             Some(StoreNode::Dead(_)) => {
-                self.note_promises(seen);
                 self.rules.died(seen.node, said)?;
                 self.rules.crashed(seen.node);
                 Ok(())

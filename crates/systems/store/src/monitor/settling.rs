@@ -14,7 +14,7 @@ use whitewater_sim::{
 };
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
-const FRESH_KEY: &str = "fresh key";
+pub(super) const FRESH_KEY: &str = "fresh key";
 
 /// Entries that one request may add: an attempt that waits too long is followed by another.
 const ENTRIES_PER_REQUEST: u64 = 4;
@@ -26,7 +26,7 @@ pub(super) const STARTED_AGAIN: (&str, &str) =
 /// The progress of one phase of settling.
 pub(super) struct Settling {
     obstructions: Obstructions,
-    ground: Ground,
+    pub(super) ground: Ground,
     /// Whether members change.
     changing: bool,
     phase: Phase,
