@@ -15,7 +15,7 @@ pub(super) struct Leases {
     /// How many ticks the shortest election timeout of a server has.
     pub(super) timeout: fn(&Settings) -> u32,
     /// By position: the term in which a server ordered another to take over, which need not wait for its lease to end.
-    gave_away_in: [u64; SERVERS_MAX],
+    pub(super) gave_away_in: [u64; SERVERS_MAX],
 }
 
 impl Leases {

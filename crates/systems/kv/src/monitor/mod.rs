@@ -10,6 +10,8 @@ mod settling;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
+mod told_tests;
+#[cfg(test)]
 mod wires_tests;
 
 use crate::client::Client;

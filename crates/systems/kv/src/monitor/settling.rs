@@ -58,6 +58,8 @@ pub(super) struct Settling {
     write: Option<OpId>,
     read: Option<OpId>,
     service: Service,
+    /// How many files a server needs at rest, and may have to spare.
+    pub(super) needed_files: fn(&Server) -> usize,
     /// Snapshots that were sent in the step that is looked at, with room kept for the next.
     snapshots: Vec<(NodeId, u64)>,
 }
@@ -92,6 +94,7 @@ impl Settling {
             write: None,
             read: None,
             service: Service::default(),
+            needed_files: |server| server.core().storage().needed_files() + SPARE_FILES,
             snapshots: Vec::new(),
         }
     }
@@ -322,10 +325,13 @@ impl Settling {
         let litter = |&node: &NodeId| {
             let server = cluster.view(node).and_then(KvNode::server)?;
             let is_at_rest = !server.is_full() && !server.is_damaged() && !server.is_halted();
-            let needed = server.core().storage().needed_files() + SPARE_FILES;
             let has_written = is_at_rest && self.service.fresh_write == Served::Yes;
             let counts = has_written && Self::is_member(node, rules, cluster);
-            if counts { bounds.litter(node, cluster.file_count(node), needed) } else { None }
+            if counts {
+                bounds.litter(node, cluster.file_count(node), (self.needed_files)(server))
+            } else {
+                None
+            }
         };
         core.members.iter().find_map(litter).map_or(Progress::Done, Progress::Waiting)
     }
