@@ -32,7 +32,7 @@ pub(super) struct Settling {
     phase: Phase,
     settlement: Option<Settlement>,
     /// How servers were when it was settled what is owed.
-    standing: Standing,
+    pub(super) standing: Standing,
     /// Time for clients to ask all servers in turn for each request that is open, where some are no members and know of no
     /// leader.
     asking: Span,
@@ -156,11 +156,10 @@ impl Settling {
         self.settlement.as_ref().and_then(Settlement::nothing_because)
     }
 
-    /// A node is told to do something: since the phase began only what was asked for here.
+    /// A node is told to do something. Nobody insists on anything but what is asked for here.
     pub(super) fn asked(&mut self, op: OpId, command: &Command, clients: &mut Clients) {
         let Command::Insist(operation) = command else { return };
         match (self.phase, operation) {
-            (Phase::Faults, _) => {}
             (_, Operation::Append(key, _)) if &**key == FRESH_KEY => self.write = Some(op),
             (_, Operation::Get(key)) if &**key == FRESH_KEY => self.read = Some(op),
             (Phase::Cycled, Operation::Get(key)) => clients.is_last(op, key),
@@ -228,10 +227,10 @@ impl Settling {
 
 /// What may change what is owed although faults are over.
 #[derive(Default, PartialEq, Eq)]
-struct Standing {
+pub(super) struct Standing {
     dead: Vec<NodeId>,
     /// The members as servers see them, and as they may come to see them.
-    memberships: Vec<Vec<Membership>>,
+    pub(super) memberships: Vec<Vec<Membership>>,
 }
 
 impl Standing {

@@ -7,7 +7,8 @@ use crate::client::Client;
 use crate::command::{Command, Operation, Reply, Text};
 use crate::options::Settings;
 use crate::timer::StoreTimer;
-use whitewater_check::{Answered, Asked, Deed, Ended};
+use std::cell::RefCell;
+use whitewater_check::{Answered, Asked, Deed, Ended, Membership};
 use whitewater_sim::{
     Action, ClockChange, Cluster, Decision, Effect, Monitor, NodeId, OpId, Pattern, Phase, Pin, Rate, Script,
     Seen, Span, Step, Target, Time, Trigger, Verdict, Violation, What,
@@ -76,6 +77,34 @@ fn a_fresh_write_and_a_fresh_read_are_owed() {
     let unserved = |which: fn(&Operation) -> bool| broken(&[], script, || Unserved(which, None));
     assert_eq!(unserved(|operation| matches!(operation, Operation::Append(..))), ["fresh-write-served"; 6]);
     assert_eq!(unserved(|operation| matches!(operation, Operation::Get(_))), ["fresh-read-served"; 6]);
+}
+
+/// Keeps what is written when each phase begins.
+struct Keeps<'a>(&'a RefCell<Vec<Text>>);
+
+impl Between for Keeps<'_> {
+    fn begin(
+        &mut self,
+        monitor: &mut StoreMonitor,
+        (phase, now): (Phase, Time),
+        cluster: &Cluster<Node>,
+        inject: &mut Vec<(NodeId, Command)>,
+    ) {
+        monitor.begin(phase, now, cluster, inject);
+        let written = inject.iter().filter_map(|(_, command)| match command {
+            Command::Insist(Operation::Append(key, value)) if &**key == FRESH_KEY => Some(value.clone()),
+            _ => None,
+        });
+        self.0.borrow_mut().extend(written);
+    }
+}
+
+#[test]
+fn each_phase_writes_something_else() {
+    let kept = RefCell::default();
+    assert_eq!(violation(&script(1), &[], Keeps(&kept)), None);
+    let [first, second] = &kept.into_inner()[..] else { panic!("there is one write in each phase") };
+    assert_ne!(first, second);
 }
 
 /// Before the last reads a write was acknowledged that nobody ever made.
@@ -238,9 +267,26 @@ fn who_is_no_member_decides_nothing_where_members_change() {
     let founded = |seed| Script { servers: 5, ..lasting(seed, cut.clone()) };
     let changing: &[_] = &[("membership", "changing"), ("founders", "3")];
     assert_eq!(broken(changing, founded, || Honest), [""; 0]);
-    assert_eq!(run(&founded(1), changing, Honest).figures.not_owed, 0);
+    let outcome = run(&founded(1), changing, FirstThree);
+    assert_eq!((outcome.verdict, outcome.figures.not_owed), (Verdict::Pass, 0));
     let meek = [changing, &[("flaw", "meek")]].concat();
     assert_eq!(broken(&meek, founded, || Honest), ["leader-elected"; 6]);
+}
+
+/// Looks at what everybody takes for the members when a phase begins, on which it depends what is owed.
+struct FirstThree;
+
+impl Between for FirstThree {
+    fn begin(
+        &mut self,
+        monitor: &mut StoreMonitor,
+        (phase, now): (Phase, Time),
+        cluster: &Cluster<Node>,
+        inject: &mut Vec<(NodeId, Command)>,
+    ) {
+        monitor.begin(phase, now, cluster, inject);
+        assert_eq!(monitor.settling.standing.memberships, vec![vec![Membership::of_first(3)]; 5]);
+    }
 }
 
 /// Looks at the time that the first phase may take, by the requests that are open.

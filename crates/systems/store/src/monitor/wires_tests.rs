@@ -139,7 +139,7 @@ fn what_a_server_sends_to_others_counts_even_as_its_disk_dies_and_after_its_proc
     assert!(dead.contains(&"vote-once"), "{dead:?}");
 }
 
-/// Compares who is up by the books with who is.
+/// Compares who is up by the books with who is, and the life that it is in.
 struct Roll;
 
 impl Between for Roll {
@@ -154,6 +154,15 @@ impl Between for Roll {
             let crashed = matches!(seen.what, What::Crashed);
             let lives = !crashed && cluster.view(seen.node).and_then(Node::server).is_some();
             assert_eq!(monitor.rules.is_up(seen.node), lives, "{} at {}", seen.node, seen.time);
+            if let Some(view) = cluster.view(seen.node).and_then(Node::server) {
+                assert_eq!(
+                    monitor.lives[seen.node.position()],
+                    view.life(),
+                    "{} at {}",
+                    seen.node,
+                    seen.time
+                );
+            }
         }
         Ok(())
     }
