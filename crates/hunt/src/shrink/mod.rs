@@ -5,6 +5,7 @@
 //! left to the seed, and every element is needed: without any one of them the failure is gone.
 
 mod cluster;
+mod commoner;
 mod element;
 mod exchange;
 mod list;
@@ -85,11 +86,14 @@ pub struct Shrunk {
 }
 
 impl Shrunk {
+    /// What its sentence says if the budget ran out before nothing could be taken away any more.
+    pub const UNFINISHED: &str = "stopped before it was minimal";
+
     /// What it was shrunk from and to, in one line.
     pub fn sentence(&self) -> String {
         let (a, b) = (self.before, self.after);
         let pins = if b.pins == 0 { String::new() } else { format!(" and {} pins", b.pins) };
-        let end = if self.minimal { "" } else { "; stopped before it was minimal" };
+        let end = if self.minimal { String::new() } else { format!("; {}", Shrunk::UNFINISHED) };
         format!(
             "{} nodes to {}, {} steps to {}{pins}, {} deliveries to {}, {} events to {}, in {} tries{end}",
             a.nodes, b.nodes, a.steps, b.steps, a.deliveries, b.deliveries, a.events, b.events, self.tries
@@ -181,7 +185,11 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
         if is_small(&held, shrinking.system) || trials.is_over() {
             break;
         }
-        let from = if number % 2 == 1 { Again::Left(&held) } else { Again::Begun(&begun) };
+        let from = match number % 3 {
+            0 => Again::Begun(&begun),
+            1 => Again::Left(&held),
+            _ => Again::Common(&held),
+        };
         let Some(mut other) = again(&mut trials, from, &first, number) else { continue };
         drawn(&mut trials, &mut other);
         let (other, is_minimal) = attempt(&mut trials, other);
@@ -196,10 +204,12 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
 }
 
 /// Beginnings under other seeds that are tried for a plan that did not become small.
-const ATTEMPTS: u64 = 6;
+const ATTEMPTS: u64 = 9;
 
 /// What a shrink begins again with.
 enum Again<'a> {
+    /// The smallest plan there is, under seeds that make its accidents common.
+    Common(&'a Held),
     /// The smallest plan there is.
     Left(&'a Held),
     /// What was left under a seed.
@@ -209,6 +219,7 @@ enum Again<'a> {
 /// Another beginning: what is small already under other seeds, or else the plan as it came, which more seeds let fail.
 fn again(trials: &mut Trials<'_>, from: Again<'_>, first: &Held, number: u64) -> Option<Held> {
     let small = match from {
+        Again::Common(held) => commoner::common(trials, held, number),
         Again::Left(held) => reseed::loosened(trials, held, &first.plan, number),
         Again::Begun(begun) => reseed::elsewhere(trials, begun, number),
     };

@@ -121,7 +121,7 @@ fn fails_with_others(trials: &mut Trials<'_>, held: &mut Held) -> bool {
 }
 
 /// The plan with another seed; number 0 is its own.
-fn with_seed(plan: &Plan, seed: u64, number: u64) -> Plan {
+pub(super) fn with_seed(plan: &Plan, seed: u64, number: u64) -> Plan {
     let other = match number {
         0 => seed,
         number => Draw::from_value(seed ^ number).bits(),
