@@ -257,3 +257,41 @@ mod with_bugs {
         assert!(again.out.contains("the same failure"), "{}", again.out);
     }
 }
+
+#[cfg(feature = "mutants")]
+#[test]
+fn what_each_command_prints_leads_from_a_failing_search_to_a_scenario_with_its_snapshots() {
+    let project = folder("to_a_scenario");
+    fs::create_dir_all(project.join("scenarios")).unwrap();
+    let readme = fs::read_to_string(support::root().join("scenarios/README.md")).unwrap();
+    fs::write(project.join("scenarios/README.md"), readme).unwrap();
+    let typed = |words: &str| {
+        let mut typed = command(words);
+        typed.current_dir(&project).env("CARGO_TARGET_DIR", project.join("target"));
+        ended(typed.env("WHITEWATER_SHRINK", "auto"))
+    };
+    let printed = |text: &str, label: &str| -> String {
+        let line =
+            text.lines().find_map(|line| line.trim_start().strip_prefix(label)?.split_once("cargo xtask "));
+        line.unwrap_or_else(|| panic!("`{label}` is missing in\n{text}")).1.to_owned()
+    };
+    let found = typed("fuzz --mutant E04 --seed 0 --runs 200");
+    assert_eq!(found.code, 1, "{found:#?}");
+    let mut all = format!("{}{}", found.out, found.err);
+    assert_eq!(typed(&printed(&all, "Replay")).code, 1);
+    // On a machine that does much else there is more to shrink.
+    for _ in 0..5 {
+        if all.contains("Shrink on") {
+            all = typed(&printed(&all, "Shrink on")).out;
+        }
+    }
+    let kept = typed(&printed(&all, "As a scenario"));
+    assert_eq!(kept.code, 0, "{kept:#?}");
+    let run = typed(&printed(&kept.out, "next:"));
+    assert_eq!(run.code, 0, "{run:#?}");
+    assert!(run.out.contains("@bug") && run.out.contains("(expected)"), "{}", run.out);
+    assert!(run.out.contains("@fix  pass"), "what mends it stands beside it: {}", run.out);
+    let snapshots: Vec<_> = fs::read_dir(project.join("scenarios/snapshots")).unwrap().collect();
+    assert_eq!(snapshots.len(), 2, "{snapshots:?}");
+    assert_eq!(typed("scenario index --check").code, 0, "the index has it");
+}

@@ -124,7 +124,7 @@ impl Small {
         let fingerprint = self.fingerprint.to_string();
         About {
             commit: commit::current().map(Commit::short),
-            commands: ways_on(&self.failure, &self.file, &fingerprint),
+            commands: ways_on(&self.failure, &self.file, &fingerprint, self.shrunk.minimal),
             fingerprint: Some(fingerprint),
             shrunk: Some(self.sentence()),
         }
@@ -136,14 +136,29 @@ pub(crate) fn about_saved(failure: &Failure, saved: &Saved, file: &Path) -> Abou
     let fingerprint = saved.fingerprint.clone();
     About {
         commit: saved.commit.clone(),
-        commands: ways_on(failure, file, fingerprint.as_deref().unwrap_or_default()),
+        commands: ways_on(failure, file, fingerprint.as_deref().unwrap_or_default(), !is_unfinished(saved)),
         fingerprint,
         shrunk: saved.shrunk.clone(),
     }
 }
 
+/// Whether there was no time to shrink it to its end.
+pub(crate) fn is_unfinished(saved: &Saved) -> bool {
+    saved.shrunk.as_ref().is_some_and(|sentence| sentence.contains(Shrunk::UNFINISHED))
+}
+
+/// What goes on shrinking a failure that is named so.
+pub(crate) fn shrink_on(name: &str) -> String {
+    format!("{} shrink {name} --for 60s", called())
+}
+
 /// The commands that go on from a failure in a file.
-fn ways_on(failure: &Failure, file: &Path, fingerprint: &str) -> Vec<(&'static str, String)> {
+fn ways_on(
+    failure: &Failure,
+    file: &Path,
+    fingerprint: &str,
+    is_minimal: bool,
+) -> Vec<(&'static str, String)> {
     let (name, Program { called, built, .. }) = (shown(file, fingerprint), program());
     let mut commands = vec![
         ("Step through", format!("{called} replay {name} --step")),
@@ -151,6 +166,9 @@ fn ways_on(failure: &Failure, file: &Path, fingerprint: &str) -> Vec<(&'static s
         ("Keep", format!("{called} keep {name}")),
         ("As a scenario", format!("{called} keep {name} --as {}", scenario_name(failure))),
     ];
+    if !is_minimal {
+        commands.insert(0, ("Shrink on", shrink_on(&name)));
+    }
     // A planted bug is in no commit.
     if failure.plan.options.planted().is_none() {
         let build = format!("{built} || exit 125");

@@ -1,11 +1,12 @@
 //! `keep`: puts a failure where it is never lost: among the seeds, or as a scenario with notes, variants and snapshots.
 
 use crate::program::{called, program};
+use crate::shrinking::{is_unfinished, shown, shrink_on};
 use crate::telling::system;
-use crate::verb::scenario::{kebab, schema_in};
+use crate::verb::scenario::{kebab, renew_index, schema_in};
 use crate::verb::seeds::is_as_owed;
 use crate::{Exit, Screen, Systems, files, meant};
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use std::collections::BTreeSet;
 use std::path::Path;
 use whitewater_hunt::report::{About, Report};
@@ -100,7 +101,12 @@ fn keep_scenario(
     scenario.schema = schema_in(&folder);
     let mut snapshots = Vec::new();
     for variant in &scenario.variants {
-        let (text, _) = scenario_text(system, &scenario, &variant.name).map_err(anyhow::Error::msg)?;
+        let (text, _) = scenario_text(system, &scenario, &variant.name).map_err(|wrong| {
+            // A plan that was not shrunk to its end may have steps that never have their turn.
+            let on = shrink_on(&shown(from, saved.fingerprint.as_deref().unwrap_or_default()));
+            let mend = if is_unfinished(saved) { format!("\n  mend: {on}") } else { String::new() };
+            anyhow!("{wrong}{mend}")
+        })?;
         let snapshot = folder.join("snapshots").join(format!("{name}@{}.snap", variant.name));
         refuse_to_overwrite(&snapshot)?;
         snapshots.push((snapshot, text));
@@ -112,6 +118,7 @@ fn keep_scenario(
     }
     files::write_whole(&file, &scenario.format())?;
     screen.print(&format!("{}: written", file.display()));
+    renew_index(systems, screen)?;
     screen.remark(&format!("Put its moral into words, and {}", held_by(&scenario)));
     screen.print(&format!("next: {} scenario run {name}", called()));
     Ok(Exit::Clean)

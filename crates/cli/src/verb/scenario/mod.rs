@@ -10,6 +10,7 @@ mod words;
 mod written;
 
 pub(crate) use new::{kebab, schema_in};
+pub(crate) use written::renew_index;
 
 use crate::{Exit, Screen, Systems, files, meant};
 use anyhow::anyhow;

@@ -40,6 +40,15 @@ pub(crate) fn write_index(typed: &Typed, systems: Systems, screen: &Screen) -> a
     write(typed, &file, &format!("{before}{BEGIN}\n{}{END}{after}", index(&scenarios)), "index", screen)
 }
 
+/// Brings the index up to date where there is one, behind a scenario that was added.
+pub(crate) fn renew_index(systems: Systems, screen: &Screen) -> anyhow::Result<()> {
+    let file = files::folder("scenarios").join("README.md");
+    if file.exists() && files::read(&file)?.contains(BEGIN) {
+        write_index(&Typed { check: false }, systems, screen)?;
+    }
+    Ok(())
+}
+
 fn write(typed: &Typed, file: &Path, text: &str, verb: &str, screen: &Screen) -> anyhow::Result<Exit> {
     let there = if file.exists() { files::read(file)? } else { String::new() };
     if there == text {
