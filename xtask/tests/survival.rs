@@ -139,8 +139,9 @@ fn seed_survives(program: &Path, failing: &Failing) -> bool {
 fn ten_saved_failures_outlive_ten_changes() {
     let home = support::folder("survival");
     let failures: Vec<Failing> = BUGS.iter().map(|bug| failing(bug, &home)).collect();
-    // The copy and its build stay, so that the next time takes less.
-    let (sources, target) = (home.with_file_name("changed-sources"), home.with_file_name("changed-target"));
+    // The copy and its build lie beside those of patched bugs: they stay, and what all have in common is built once.
+    let patched = home.ancestors().nth(2).expect("folders of tests lie in the target folder").join("patched");
+    let (sources, target) = (patched.join("changed-source"), patched.join("build"));
     let only = std::env::var("WHITEWATER_CHANGES").ok();
     let (mut kept, mut seeds, mut all) = (0, 0, 0);
     for change in changes().iter().filter(|change| only.as_ref().is_none_or(|ids| ids.contains(&change.id))) {
