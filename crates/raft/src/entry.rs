@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// What an entry carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub enum EntryKind {
 
 /// Immutable bytes, shared by every copy of an entry; the empty payload owns no memory.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Payload(Option<Arc<[u8]>>);
+pub struct Payload(Option<Rc<[u8]>>);
 
 impl Payload {
     /// The empty payload.
@@ -26,13 +26,13 @@ impl Payload {
 
     /// These bytes, without a copy.
     #[inline]
-    pub fn shared(bytes: Arc<[u8]>) -> Payload {
+    pub fn shared(bytes: Rc<[u8]>) -> Payload {
         if bytes.is_empty() { Payload::EMPTY } else { Payload(Some(bytes)) }
     }
 
     /// The bytes, without a copy unless there are none.
     #[inline]
-    pub fn share(&self) -> Arc<[u8]> {
+    pub fn share(&self) -> Rc<[u8]> {
         self.0.clone().unwrap_or_default()
     }
 }
@@ -49,7 +49,7 @@ impl Deref for Payload {
 impl<T: AsRef<[u8]>> From<T> for Payload {
     fn from(bytes: T) -> Payload {
         let bytes = bytes.as_ref();
-        if bytes.is_empty() { Payload::EMPTY } else { Payload(Some(Arc::from(bytes))) }
+        if bytes.is_empty() { Payload::EMPTY } else { Payload(Some(Rc::from(bytes))) }
     }
 }
 
@@ -157,7 +157,7 @@ pub enum Entries {
     /// Exactly one.
     One(Entry),
     /// Two or more, shared.
-    Many(Arc<[Entry]>),
+    Many(Rc<[Entry]>),
 }
 
 impl Entries {
@@ -167,7 +167,7 @@ impl Entries {
         match entries {
             [] => Entries::Empty,
             [entry] => Entries::One(entry.clone()),
-            more => Entries::Many(Arc::from(more)),
+            more => Entries::Many(Rc::from(more)),
         }
     }
 
@@ -208,7 +208,7 @@ impl From<Vec<Entry>> for Entries {
         match entries.len() {
             0 => Entries::Empty,
             1 => Entries::One(entries.swap_remove(0)),
-            _ => Entries::Many(Arc::from(entries)),
+            _ => Entries::Many(Rc::from(entries)),
         }
     }
 }

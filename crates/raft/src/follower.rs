@@ -9,7 +9,7 @@ use crate::message::{Message, MessageKind};
 use crate::raft::Raft;
 use crate::state::{ReadState, Snapshot};
 use crate::storage::Storage;
-use std::sync::Arc;
+use std::rc::Rc;
 
 impl<S: Storage> Raft<S> {
     pub(crate) fn step_as_follower(&mut self, message: &mut Message) -> Result<(), StepError> {
@@ -119,7 +119,7 @@ impl<S: Storage> Raft<S> {
     }
 
     /// Installs a snapshot; false if this node has, or must have, no use for it.
-    fn restore(&mut self, snapshot: &Arc<Snapshot>, term: u64) -> Result<bool, StepError> {
+    fn restore(&mut self, snapshot: &Rc<Snapshot>, term: u64) -> Result<bool, StepError> {
         if (snapshot.index | snapshot.term) > crate::identity::POSITION_MAX {
             return Err(StepError::PositionTooLarge);
         }
@@ -145,7 +145,7 @@ impl<S: Storage> Raft<S> {
         if planted!(self.log.planted, S02) {
             self.term = snapshot.term;
         }
-        self.log.restore(Arc::clone(snapshot));
+        self.log.restore(Rc::clone(snapshot));
         self.tracker.configuration = configuration;
         self.tracker.peers = peers;
         Ok(true)

@@ -7,7 +7,7 @@ use crate::state::Snapshot;
 use crate::storage::Storage;
 use crate::unstable::Unstable;
 use std::cell::Cell;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// The log of one node.
 ///
@@ -331,7 +331,7 @@ impl<S: Storage> Log<S> {
     }
 
     /// Replaces the whole log by a snapshot.
-    pub(crate) fn restore(&mut self, snapshot: Arc<Snapshot>) {
+    pub(crate) fn restore(&mut self, snapshot: Rc<Snapshot>) {
         assert!(snapshot.index > self.committed);
         self.committed = snapshot.index;
         self.unstable.restore(snapshot);

@@ -3,7 +3,7 @@
 use crate::entry::{Entries, EntryId};
 use crate::identity::{APPEND_THREAD, APPLY_THREAD, NONE, NodeId};
 use crate::state::Snapshot;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// What a message is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,7 +185,7 @@ pub struct Extra {
     /// The vote to be stored, in storage work.
     pub vote: NodeId,
     /// The snapshot to install.
-    pub snapshot: Option<Arc<Snapshot>>,
+    pub snapshot: Option<Rc<Snapshot>>,
     /// What to deliver once the storage work is done, in this order.
     pub responses: Vec<Message>,
 }
@@ -197,7 +197,7 @@ impl Message {
     }
 
     /// The snapshot this message carries.
-    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
+    pub fn snapshot(&self) -> Option<&Rc<Snapshot>> {
         self.extra.as_ref().and_then(|extra| extra.snapshot.as_ref())
     }
 

@@ -3,7 +3,7 @@
 use crate::entry::Entry;
 use crate::message::Message;
 use crate::state::{HardState, ReadState, Snapshot, SoftState};
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// Everything that has changed since the last one was taken.
 ///
@@ -35,7 +35,7 @@ pub struct Ready {
     /// Entries to be stored.
     pub entries: Vec<Entry>,
     /// A snapshot to be stored and applied; it replaces the whole log.
-    pub snapshot: Option<Arc<Snapshot>>,
+    pub snapshot: Option<Rc<Snapshot>>,
     /// Entries to be applied. They may be among `entries`, too.
     pub committed_entries: Vec<Entry>,
     /// Messages to be sent.

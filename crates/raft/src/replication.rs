@@ -9,7 +9,7 @@ use crate::progress::ProgressState;
 use crate::raft::Raft;
 use crate::state::Snapshot;
 use crate::storage::Storage;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// Entries that were just read for one follower, for the next one that needs the same.
 pub(crate) type Shared = Option<(u64, Entries)>;
@@ -146,10 +146,10 @@ impl<S: Storage> Raft<S> {
         true
     }
 
-    fn snapshot_for(&self, peer: NodeId, requested: u64) -> Result<Arc<Snapshot>, StorageError> {
+    fn snapshot_for(&self, peer: NodeId, requested: u64) -> Result<Rc<Snapshot>, StorageError> {
         match &self.log.unstable.snapshot {
-            Some(snapshot) => Ok(Arc::clone(snapshot)),
-            None => self.log.storage.snapshot(requested, peer).map(Arc::new),
+            Some(snapshot) => Ok(Rc::clone(snapshot)),
+            None => self.log.storage.snapshot(requested, peer).map(Rc::new),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::entry::{Entry, EntryId};
 use crate::state::Snapshot;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// Entries and possibly a snapshot on their way to storage.
 ///
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(crate) struct Unstable {
     pub(crate) offset: u64,
     pub(crate) entries: Vec<Entry>,
-    pub(crate) snapshot: Option<Arc<Snapshot>>,
+    pub(crate) snapshot: Option<Rc<Snapshot>>,
     snapshot_in_progress: bool,
     /// Entries before this index are in progress.
     offset_in_progress: u64,
@@ -46,7 +46,7 @@ impl Unstable {
 
     /// The snapshot, unless it was handed out.
     #[inline]
-    pub(crate) fn next_snapshot(&self) -> Option<&Arc<Snapshot>> {
+    pub(crate) fn next_snapshot(&self) -> Option<&Rc<Snapshot>> {
         self.snapshot.as_ref().filter(|_| !self.snapshot_in_progress)
     }
 
@@ -86,7 +86,7 @@ impl Unstable {
     }
 
     /// Starts over behind a snapshot.
-    pub(crate) fn restore(&mut self, snapshot: Arc<Snapshot>) {
+    pub(crate) fn restore(&mut self, snapshot: Rc<Snapshot>) {
         self.offset = snapshot.index + 1;
         self.offset_in_progress = self.offset;
         self.entries.clear();
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_snapshot_replaces_every_entry() {
         let mut log = unstable(&[entry(1, 5)]);
-        log.restore(Arc::new(Snapshot { index: 9, term: 2, ..Snapshot::default() }));
+        log.restore(Rc::new(Snapshot { index: 9, term: 2, ..Snapshot::default() }));
         assert_eq!((log.last_index(), log.term(9), log.term(5)), (9, Some(2), None));
         assert!(log.next_snapshot().is_some());
         log.accept();

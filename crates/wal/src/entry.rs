@@ -1,6 +1,6 @@
 //! What a log is made of: entries, the hard state, a snapshot.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Entry {
     /// How its owner reads the payload, by numbers of the owner's own.
     pub kind: u8,
     /// What it carries; the log never looks inside.
-    pub payload: Arc<[u8]>,
+    pub payload: Rc<[u8]>,
 }
 
 /// What a node must not forget besides its entries.
@@ -34,7 +34,7 @@ pub struct Snapshot {
     /// Term of that entry.
     pub term: u64,
     /// What its owner wants to know without reading the data, such as the membership.
-    pub metadata: Arc<[u8]>,
+    pub metadata: Rc<[u8]>,
     /// The state.
-    pub data: Arc<[u8]>,
+    pub data: Rc<[u8]>,
 }

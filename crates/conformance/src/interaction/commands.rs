@@ -6,7 +6,7 @@ use super::node::Node;
 use super::output::Output;
 use crate::datadriven::Command;
 use crate::membership::parse_changes;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_raft::{
     ConfChange, ConfChangeV2, Config, Extra, Message, MessageKind, NodeId, Payload, ReadMode, Snapshot,
     Storage, Transition,
@@ -224,7 +224,7 @@ fn send_snapshot(environment: &mut Environment, command: &Command) -> Result<(),
     let snapshot = raw.storage().snapshot(0, to).map_err(|error| error.to_string())?;
     let mut message = Message::new(MessageKind::Snapshot, from, to);
     message.term = raw.term();
-    message.extra = Some(Box::new(Extra { snapshot: Some(Arc::new(snapshot)), ..Extra::default() }));
+    message.extra = Some(Box::new(Extra { snapshot: Some(Rc::new(snapshot)), ..Extra::default() }));
     environment.output.write(&message.to_string());
     environment.messages.push(message);
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_raft::{
     APPEND_THREAD, APPLY_THREAD, Change, ChangeKind, ConfChangeV2, ConfState, Config, Entries, Entry,
     EntryKind, Extra, HardState, MemoryStorage, Message, MessageKind, NodeId, POSITION_MAX, Payload, RawNode,
@@ -460,7 +460,7 @@ impl Torment {
                 auto_leave: self.dice.one_in(2),
             },
         };
-        let snapshot = (!self.dice.one_in(5)).then(|| Arc::new(snapshot));
+        let snapshot = (!self.dice.one_in(5)).then(|| Rc::new(snapshot));
         let responses = vec![Message::default(); self.dice.below(2) as usize];
         Extra { vote: self.dice.below(4), snapshot, responses }
     }

@@ -5,7 +5,7 @@
 
 use crate::image::{self, Image};
 use std::cell::Cell;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_raft::{
     ConfState, Entry, EntryKind, HardState, NodeId, Payload, Ready, Snapshot, Storage, StorageError,
 };
@@ -297,7 +297,7 @@ fn read(entry: &whitewater_wal::Entry) -> Entry {
         1 => EntryKind::ConfChange,
         _ => EntryKind::ConfChangeV2,
     };
-    Entry { term: entry.term, index: entry.index, kind, data: Payload::shared(Arc::clone(&entry.payload)) }
+    Entry { term: entry.term, index: entry.index, kind, data: Payload::shared(Rc::clone(&entry.payload)) }
 }
 
 fn stored_form(snapshot: &Snapshot) -> whitewater_wal::Snapshot {
@@ -385,7 +385,7 @@ impl Storage for Log {
             index: snapshot.index,
             term: snapshot.term,
             conf_state,
-            data: Payload::shared(Arc::clone(&snapshot.data)),
+            data: Payload::shared(Rc::clone(&snapshot.data)),
         })
     }
 }

@@ -3,7 +3,7 @@
 mod release;
 
 use release::with;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_check::RefusalReason;
 use whitewater_sim::{NodeId, OptionSpec, Role, Values};
 use whitewater_store::core::{HardState, Order, Seat, Shown};
@@ -104,7 +104,7 @@ impl<const CLUSTER: usize> Core for Noraft<CLUSTER> {
         stands
     }
 
-    fn propose(&mut self, _data: Arc<[u8]>) -> bool {
+    fn propose(&mut self, _data: Rc<[u8]>) -> bool {
         with!(&mut self.node, node => node.propose_command() != noraft::LogPosition::INVALID)
     }
 

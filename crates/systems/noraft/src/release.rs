@@ -29,7 +29,7 @@ macro_rules! release {
         pub(crate) mod $words {
             use super::TERM;
             use $noraft::{ClusterConfig, LogEntries, LogEntry, LogIndex, LogPosition, Message, NodeId, Term};
-            use std::sync::Arc;
+            use std::rc::Rc;
             use whitewater_store::paper::{self, Kind};
             use whitewater_store::{Entry, Log, Place, REQUEST, Seat, number_of, numbers_in};
 
@@ -66,7 +66,7 @@ macro_rules! release {
                 let entry = |(at, entry): (LogPosition, LogEntry)| {
                     let Place { term, index } = place(at);
                     let kind = if entry == LogEntry::Command { REQUEST } else { TERM };
-                    Entry { index, term, kind, payload: Arc::default() }
+                    Entry { index, term, kind, payload: Rc::default() }
                 };
                 entries.iter_with_positions().map(entry).collect()
             }

@@ -13,7 +13,7 @@ use crate::request::encode;
 use crate::timer::StoreTimer;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_sim::draw::name_hash;
 use whitewater_sim::{Boot, Input, NodeId, OpId, Span};
 
@@ -32,7 +32,7 @@ struct Wish {
 #[derive(Clone, Debug)]
 struct Current {
     op: OpId,
-    body: Arc<[u8]>,
+    body: Rc<[u8]>,
     target: NodeId,
     /// It need not be carried out by the leader.
     elsewhere: bool,

@@ -5,7 +5,7 @@ use crate::membership::Step;
 use crate::options::Settings;
 use crate::outline::Outlined;
 use crate::place::Place;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_check::RefusalReason;
 use whitewater_sim::{OptionSpec, Role};
 
@@ -174,7 +174,7 @@ pub trait Core: Sized + 'static {
     /// The core refuses it with an error instead of handling it.
     fn receive(&mut self, from: NodeId, message: Self::Message) -> Result<(), RefusalReason>;
     /// It leads and puts a request into the log, or passes it on to the leader; false if it does neither.
-    fn propose(&mut self, data: Arc<[u8]>) -> bool;
+    fn propose(&mut self, data: Rc<[u8]>) -> bool;
     /// It finds out from where on a read is linearizable, and says so in [`Todo::reads`]. Asked only of a core that has the option
     /// [`READS`](crate::options::READS), unless it says that reads go through the log.
     fn read(&mut self, id: ReadId) {

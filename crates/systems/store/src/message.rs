@@ -6,7 +6,7 @@ use crate::machine::sum_of;
 use crate::outline::{self, Outlined};
 use crate::request::{Content, word_of};
 use std::fmt;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_check::Spoken;
 use whitewater_sim::{Digest, Digester, Kind, Message, NodeId};
 
@@ -22,7 +22,7 @@ pub enum StoreMessage<M> {
         /// Number of the attempt, counted over all requests of the client.
         attempt: u64,
         /// The operation, as an entry of the log.
-        body: Arc<[u8]>,
+        body: Rc<[u8]>,
     },
     /// A server answers.
     Response {

@@ -6,7 +6,7 @@
 
 use crate::command::Operation;
 use std::fmt;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_sim::{Digester, NodeId};
 
 /// A request as an entry holds it.
@@ -35,7 +35,7 @@ const HEAD_BYTES: usize = 19;
 const SERVER: u8 = 0x80;
 
 /// The entry of an operation.
-pub(crate) fn encode(author: NodeId, number: u64, operation: &Operation) -> Arc<[u8]> {
+pub(crate) fn encode(author: NodeId, number: u64, operation: &Operation) -> Rc<[u8]> {
     let mut bytes = Vec::with_capacity(128);
     bytes.extend_from_slice(&[0; 8]);
     bytes.push(author.position() as u8 | if author.is_server() { SERVER } else { 0 });
@@ -56,7 +56,7 @@ pub(crate) fn encode(author: NodeId, number: u64, operation: &Operation) -> Arc<
     bytes.extend_from_slice(value.map_or(&[], |value| value.as_bytes()));
     let sum = checksum(&bytes[8..]);
     bytes[..8].copy_from_slice(&sum.to_le_bytes());
-    Arc::from(bytes)
+    Rc::from(bytes)
 }
 
 /// Reads an entry. `None` for what this store never wrote, such as the entry that opens a term.
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::command::{Command, parse};
 
-    fn entry(text: &str) -> Arc<[u8]> {
+    fn entry(text: &str) -> Rc<[u8]> {
         let Command::Operate(operation) = parse(text).unwrap() else { panic!("{text} is an operation") };
         encode(NodeId::client(3), 77, &operation)
     }

@@ -7,7 +7,7 @@ mod words {
 
 use raft::{Config, RawNode, ReadOnlyOption, Ready, SnapshotStatus};
 use shelf::Shelf;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_check::{Membership, RefusalReason};
 use whitewater_sim::{NodeId, OptionSpec};
 use whitewater_store::core::{Notice, Order, Seat, Shown};
@@ -93,7 +93,7 @@ impl Core for Tikv {
         })
     }
 
-    fn propose(&mut self, data: Arc<[u8]>) -> bool {
+    fn propose(&mut self, data: Rc<[u8]>) -> bool {
         self.raw.propose(Vec::new(), data.to_vec()).is_ok()
     }
 

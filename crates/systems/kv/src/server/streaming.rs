@@ -7,7 +7,7 @@ use super::{Hands, Server};
 use crate::marks;
 use crate::message::{KvMessage, Session};
 use crate::timer::KvTimer;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_raft::{Extra, Message, Payload, Role, Snapshot};
 use whitewater_sim::NodeId;
 
@@ -42,7 +42,7 @@ fn name_of(head: &Message) -> (u64, u64, u64) {
 fn with_data(head: &Message, data: Payload) -> Message {
     let snapshot = head.snapshot().expect("a head has a snapshot");
     let snapshot = Snapshot { conf_state: snapshot.conf_state.clone(), data, ..*snapshot.as_ref() };
-    let extra = Some(Box::new(Extra { snapshot: Some(Arc::new(snapshot)), ..Extra::default() }));
+    let extra = Some(Box::new(Extra { snapshot: Some(Rc::new(snapshot)), ..Extra::default() }));
     Message { extra, ..head.clone() }
 }
 

@@ -4,14 +4,14 @@ use crate::core::{Entry, REQUEST, Snapshot, Todo};
 use crate::log::Log;
 use crate::outline::Outlined;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_sim::SERVERS_MAX;
 
 /// What a server keeps for its core.
 #[derive(Default)]
 pub(super) struct Bare {
     /// What requests hold that are on their way to the log, by index.
-    contents: BTreeMap<u64, Arc<[u8]>>,
+    contents: BTreeMap<u64, Rc<[u8]>>,
     /// Where the entries begin that were sent to each peer last, since the last tick: its link is busy with them.
     sent: [Option<u64>; SERVERS_MAX],
     /// A snapshot that a peer has brought.
@@ -20,7 +20,7 @@ pub(super) struct Bare {
 
 impl Bare {
     /// A request is put into the log there.
-    pub(super) fn keep(&mut self, index: u64, data: Arc<[u8]>) {
+    pub(super) fn keep(&mut self, index: u64, data: Rc<[u8]>) {
         self.contents.insert(index, data);
     }
 
@@ -81,7 +81,7 @@ mod tests {
     }
 
     fn appends(first: u64, last: u64) -> Todo<Message> {
-        let entry = |index| Entry { index, term: 1, kind: REQUEST, payload: Arc::default() };
+        let entry = |index| Entry { index, term: 1, kind: REQUEST, payload: Rc::default() };
         let entries: Vec<Entry> = (first..=last).map(entry).collect();
         let message = Message { kind: Kind::AppendCall, entries: entries.clone(), ..Message::default() };
         Todo { entries, promises: vec![(PEER, message)], ..Todo::default() }
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn entries_are_given_what_was_proposed_and_no_more_of_them_than_one_append_holds() {
         let (mut bare, mut todo) = (Bare::default(), appends(1, 3));
-        (1..=3).for_each(|index| bare.keep(index, Arc::from([index as u8])));
+        (1..=3).for_each(|index| bare.keep(index, Rc::from([index as u8])));
         bare.complete(&mut todo, &log(), 2);
         let payloads = |entries: &[Entry]| entries.iter().map(|entry| entry.payload[0]).collect::<Vec<_>>();
         assert_eq!(payloads(&todo.entries), [1, 2, 3]);
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_link_takes_entries_from_the_same_place_once_in_a_tick() {
         let mut bare = Bare::default();
-        (1..=3).for_each(|index| bare.keep(index, Arc::from([0])));
+        (1..=3).for_each(|index| bare.keep(index, Rc::from([0])));
         let sent = |bare: &mut Bare, first| {
             let mut todo = appends(first, 3);
             bare.complete(&mut todo, &log(), 9);

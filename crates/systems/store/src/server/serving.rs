@@ -10,7 +10,7 @@ use crate::number::number_of;
 use crate::options::Reads;
 use crate::place::Place;
 use crate::request::encode;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_sim::{NodeId, OpId, Role};
 
 impl<C: Core> Server<C> {
@@ -20,7 +20,7 @@ impl<C: Core> Server<C> {
         client: NodeId,
         life: u32,
         attempt: u64,
-        body: Arc<[u8]>,
+        body: Rc<[u8]>,
         fx: &mut Hands<'_, C>,
     ) {
         // An attempt that the network brings once more is known as such only in the life that it came to first.
@@ -78,7 +78,7 @@ impl<C: Core> Server<C> {
         }
     }
 
-    fn propose(&mut self, data: Arc<[u8]>) -> bool {
+    fn propose(&mut self, data: Rc<[u8]>) -> bool {
         let begun = self.core.propose(data.clone());
         if C::BARE && begun {
             self.bare.keep(self.last_place().index, data);
