@@ -188,7 +188,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     }
 
     pub(super) fn hold_packet(&mut self, packet: Packet<N>) -> Option<Packet<N>> {
-        let subject = self.subject_of(packet.from, packet.to, &packet.message);
+        let subject = self.subject_of(packet.from, packet.to, &packet.message, packet.key);
         self.cast();
         let Some((hold, step, clogs)) = self.director.hold_for(&subject, true) else { return Some(packet) };
         if !self.bite(if clogs { Fault::Clog } else { Fault::HoldMessage }) {

@@ -46,6 +46,8 @@ struct Packet<N: Node> {
     from: NodeId,
     to: NodeId,
     message: N::Message,
+    /// What the message says its key is, as it is asked for at both ends.
+    key: u64,
     /// What the network's decisions about it are made of.
     bits: u64,
     digest: u64,

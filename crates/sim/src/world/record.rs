@@ -56,7 +56,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// Records something about a message.
     #[expect(clippy::too_many_arguments, reason = "everything a line of a trace tells about a message")]
-    #[inline]
+    #[inline(always)]
     pub(super) fn record_message(
         &mut self,
         kind: EventKind,
@@ -71,7 +71,22 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             self.events += 1;
             return EventId(self.events - 1);
         }
-        let subject = self.subject_of(from, to, message);
+        self.write_message(kind, node, cause, from, to, message, remark)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "as for what calls it")]
+    #[cold]
+    fn write_message(
+        &mut self,
+        kind: EventKind,
+        node: Option<NodeId>,
+        cause: EventId,
+        from: NodeId,
+        to: NodeId,
+        message: &N::Message,
+        remark: &str,
+    ) -> EventId {
+        let subject = self.subject_of(from, to, message, message.key());
         let id = self.record(kind, node, cause, Some(subject), format_args!("{from}->{to} {message}"));
         if !remark.is_empty() {
             self.remark(remark.to_owned());
@@ -86,6 +101,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         timer: N::Timer,
         cause: EventId,
     ) -> EventId {
+        if self.trace.is_none() {
+            self.events += 1;
+            return EventId(self.events - 1);
+        }
         let subject = self.timer_subject(node, timer);
         match timer.peer() {
             Some(peer) => self.record(
@@ -162,8 +181,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         self.trace = Some(trace);
     }
 
-    pub(super) fn subject_of(&self, from: NodeId, to: NodeId, message: &N::Message) -> Subject {
-        Subject { from, to, name: message.kind().name, key: message.key(), term: message.term() }
+    /// What an event about a message with this key is about.
+    #[inline]
+    pub(super) fn subject_of(&self, from: NodeId, to: NodeId, message: &N::Message, key: u64) -> Subject {
+        Subject { from, to, name: message.kind().name, key, term: message.term() }
     }
 
     pub(super) fn timer_subject(&self, node: NodeId, timer: N::Timer) -> Subject {

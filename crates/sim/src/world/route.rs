@@ -23,7 +23,8 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         message.digest(&mut digester);
         let digest = digester.short() ^ (from.index() as u64) << 8 ^ u64::from(message.kind().code);
         self.hash.word(digest.rotate_right(to.index() as u32));
-        let bits = self.name_draw(from, to, &message);
+        let key = message.key();
+        let bits = self.name_draw(from, to, message.kind().code, key);
         let mut delay = self.delay(bits);
         if hits(bits >> 16, self.network.reorder) && self.bite(Fault::Reorder) {
             let more = scale(fold(bits, 0x9e37_79b9_7f4a_7c15), self.network.reorder_window.nanos() + 1);
@@ -38,7 +39,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             (bits, copying) = self.look_up(from, to, &message, bits, &mut delay, &mut fate);
         }
         if self.director.bends_messages() {
-            delay = delay + self.bend(from, to, &message, bits, &mut fate);
+            delay = delay + self.bend((from, to), (&message, key), bits, &mut fate);
         }
         if !self.cluster.is_open(Link { from, to }) {
             fate = Fate::Cut;
@@ -68,9 +69,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         if let Some(book) = &mut self.book {
             book.sent(event.0);
         }
-        let watched = self.director.watches_leaves().then(|| self.subject_of(from, to, &message));
+        let watched = self.director.watches_leaves().then(|| self.subject_of(from, to, &message, key));
         if fate == Fate::Goes {
-            let packet = Packet { from, to, message, bits, digest, sent: self.now, cause: event, copying };
+            let packet =
+                Packet { from, to, message, key, bits, digest, sent: self.now, cause: event, copying };
             self.queue.push(self.now + delay, Pending::Packet(packet));
         }
         if let Some(subject) = watched {
@@ -123,10 +125,10 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// The draw that belongs to the message's name: link, kind, content, incarnation of the sender, occurrence.
     #[inline]
-    fn name_draw(&mut self, from: NodeId, to: NodeId, message: &N::Message) -> u64 {
+    fn name_draw(&mut self, from: NodeId, to: NodeId, kind: u8, key: u64) -> u64 {
         let incarnation = u64::from(self.cluster.incarnation(from));
-        let place = (to.index() as u64) << 48 | u64::from(message.kind().code) << 32 | incarnation;
-        let name = fold(message.key() ^ 0x243f_6a88_85a3_08d3, place ^ 0xa409_3822_299f_31d1);
+        let place = (to.index() as u64) << 48 | u64::from(kind) << 32 | incarnation;
+        let name = fold(key ^ 0x243f_6a88_85a3_08d3, place ^ 0xa409_3822_299f_31d1);
         let window = self.window();
         let around = self.around(from);
         let occurrence = around.names.occurrence(name, window);
@@ -199,10 +201,16 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     }
 
     /// Applies the steps that single messages out. Gives the additional delay.
-    fn bend(&mut self, from: NodeId, to: NodeId, message: &N::Message, bits: u64, fate: &mut Fate) -> Span {
-        let subject = self.subject_of(from, to, message);
+    fn bend(
+        &mut self,
+        (from, to): (NodeId, NodeId),
+        (message, key): (&N::Message, u64),
+        bits: u64,
+        fate: &mut Fate,
+    ) -> Span {
+        let (subject, size_bytes) = (self.subject_of(from, to, message, key), message.size_bytes());
         self.cast();
-        let mut bent = self.director.bend(&subject, message.size_bytes(), fold(bits, 0xe703_7ed1_a0b4_28db));
+        let mut bent = self.director.bend(&subject, size_bytes, fold(bits, 0xe703_7ed1_a0b4_28db));
         if let Some(book) = &mut self.book {
             if book.is_fixed() {
                 (bent.lost_by_chance, bent.jitter) = (false, bent.jitter_least);

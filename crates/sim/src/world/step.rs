@@ -26,16 +26,26 @@ pub(super) enum Why<T> {
     SyncFailed(Ticket),
 }
 
+/// Starts a node. Apart from everything else, as a whole node on the stack makes the frame of whoever calls this large.
+#[inline(never)]
+fn boot_into<N: Node>(
+    slot: &mut Option<N>,
+    boot: &Boot<'_, N::Options>,
+    fx: &mut Effects<'_, N>,
+) -> Result<(), Breakdown> {
+    guard(|| N::boot(boot, fx)).map(|state| *slot = Some(state))
+}
+
 impl<N: Node, M: Monitor<N>> World<N, M> {
     /// The receiver of a packet handles it.
     pub(super) fn take_in(&mut self, packet: Packet<N>) {
-        let Packet { from, to, message, bits: _, digest, sent, cause, copying: _ } = packet;
+        let Packet { from, to, message, key, digest, sent, cause, .. } = packet;
         self.counters.deliveries += 1;
         self.hash.word(self.now.nanos());
         self.hash.word(digest.rotate_left(to.index() as u32));
-        let (kind, key) = (message.kind(), message.key());
+        let kind = message.kind();
         let event = self.record_message(EventKind::Recv, Some(to), cause, from, to, &message, "");
-        let watched = self.director.watches_arrivals().then(|| self.subject_of(from, to, &message));
+        let watched = self.director.watches_arrivals().then(|| self.subject_of(from, to, &message, key));
         self.step(to, event, Why::Delivery { from, kind, key, sent }, Some(Input::Deliver { from, message }));
         if let Some(subject) = watched {
             self.meet(event, &subject, |condition| match condition {
@@ -127,8 +137,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     /// Lets `node` handle `input`; without one it boots.
     pub(super) fn step(&mut self, node: NodeId, event: EventId, why: Why<N::Timer>, input: Option<Input<N>>) {
         let fault = self.act(node, input);
-        let dead = self.around(node).disk.is_dead();
-        self.around(node).last_event = event;
+        let around = self.around(node);
+        around.last_event = event;
+        let dead = around.disk.is_dead();
         match fault {
             Some(Breakdown::Exhausted) => {
                 let most = self.script.limits.steps.into();
@@ -196,7 +207,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
                     now,
                     options,
                 };
-                guard(|| N::boot(&boot, &mut fx)).map(|state| slot.node = Some(state))
+                boot_into(&mut slot.node, &boot, &mut fx)
             }
         };
         result.err()
@@ -242,6 +253,32 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
 
     /// Does what the node did: effects in order, then the syncs it asked for.
     fn carry_out(&mut self, node: NodeId, event: EventId) {
+        if !self.outbox.effects.is_empty() || self.trace.is_some() {
+            self.take_effect(node, event);
+        }
+        let around = self.around(node);
+        let busy = around.disk.take_busy();
+        let (is_late, has_asked) = (busy > Span::ZERO || around.slowness.is_some(), around.disk.has_asked());
+        if is_late {
+            self.stay_busy(node, busy);
+        }
+        if has_asked {
+            self.queue_syncs(node, event);
+        }
+    }
+
+    /// The syncs that a node asked for take their time.
+    fn queue_syncs(&mut self, node: NodeId, event: EventId) {
+        let (now, incarnation) = (self.now, self.cluster.incarnation(node));
+        let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
+        for (ticket, delay) in around.disk.take_asked() {
+            self.counters.bites[Fault::SlowSync] += 1;
+            self.queue.push(now + delay, Pending::Sync { node, incarnation, ticket, cause: event });
+        }
+    }
+
+    /// Does the effects of a step, in order.
+    fn take_effect(&mut self, node: NodeId, event: EventId) {
         self.record_notes(node, event);
         let incarnation = self.cluster.incarnation(node);
         let mut effects = std::mem::take(&mut self.outbox.effects);
@@ -292,20 +329,6 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             }
         }
         self.outbox.effects = effects;
-        let now = self.now;
-        let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
-        let busy = around.disk.take_busy();
-        if busy > Span::ZERO || around.slowness.is_some() {
-            self.stay_busy(node, busy);
-        }
-        let around = self.around[node.index()].as_mut().expect("the node is in the cluster");
-        if around.disk.has_asked() {
-            let incarnation = self.cluster.incarnation(node);
-            for (ticket, delay) in around.disk.take_asked() {
-                self.counters.bites[Fault::SlowSync] += 1;
-                self.queue.push(now + delay, Pending::Sync { node, incarnation, ticket, cause: event });
-            }
-        }
     }
 
     fn reply(&mut self, node: NodeId, op: OpId, reply: &N::Reply, event: EventId) {

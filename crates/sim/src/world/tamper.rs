@@ -46,7 +46,7 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         };
         let mut tampered = Tampered::default();
         if self.director.tampers() && !is_copy {
-            let subject = self.subject_of(packet.from, packet.to, &packet.message);
+            let subject = self.subject_of(packet.from, packet.to, &packet.message, packet.key);
             self.cast();
             tampered = self.director.tamper(&subject, packet.bits);
             let fixed = self.book.as_ref().is_some_and(|book| book.is_fixed());
@@ -77,11 +77,14 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
         if let Some(book) = self.book.as_mut().filter(|_| corrupt) {
             book.damaged(packet.cause.0, is_copy);
         }
-        if corrupt && self.bite(Fault::Corrupt) && !packet.message.corrupt(&mut draw) {
-            let Packet { from, to, cause, .. } = packet;
-            let why = "it is damaged, and its checksum says so";
-            self.record_message(EventKind::Drop, Some(to), cause, from, to, &packet.message, why);
-            return None;
+        if corrupt && self.bite(Fault::Corrupt) {
+            if !packet.message.corrupt(&mut draw) {
+                let Packet { from, to, cause, .. } = packet;
+                let why = "it is damaged, and its checksum says so";
+                self.record_message(EventKind::Drop, Some(to), cause, from, to, &packet.message, why);
+                return None;
+            }
+            packet.key = packet.message.key();
         }
         if let Some(to) = goes_to.filter(|&to| to != packet.to && self.cluster.is_up(to))
             && self.bite(Fault::Misdeliver)
@@ -112,9 +115,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
     pub(super) fn copy(&mut self, packet: &Packet<N>, fault: Fault, delay: Span) {
         let Some(message) = packet.message.duplicate() else { return };
         if self.bite(fault) {
-            let Packet { from, to, bits, digest, sent, cause, .. } = *packet;
+            let Packet { from, to, key, bits, digest, sent, cause, .. } = *packet;
             let copying = Copying::Done;
-            let copy = Packet { from, to, message, bits, digest, sent, cause, copying };
+            let copy = Packet { from, to, message, key, bits, digest, sent, cause, copying };
             self.queue.push(self.now + delay, Pending::Packet(copy));
         }
     }
@@ -124,9 +127,9 @@ impl<N: Node, M: Monitor<N>> World<N, M> {
             return;
         }
         let Some(message) = packet.message.duplicate() else { return };
-        let Packet { from, to, bits, digest, sent, cause, .. } = *packet;
+        let Packet { from, to, key, bits, digest, sent, cause, .. } = *packet;
         let copying = Copying::Done;
-        let packet = Packet { from, to, message, bits, digest, sent, cause, copying };
+        let packet = Packet { from, to, message, key, bits, digest, sent, cause, copying };
         let incarnations = (self.cluster.incarnation(from), self.cluster.incarnation(to));
         let due = self.counters.leader_changes + u64::from(elections);
         self.kept.push(Kept { packet, due, incarnations });
