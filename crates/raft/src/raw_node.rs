@@ -183,11 +183,11 @@ impl<S: Storage> RawNode<S> {
     fn owe(&mut self, ready: &mut Ready, begins_a_term: bool) {
         self.owed.outstanding = true;
         self.owed.begins_a_term = begins_a_term;
-        for message in self.raft.outbox.after_append.drain(..) {
-            if message.to == self.raft.id {
-                self.owed.to_self.push(message);
-            } else {
-                ready.messages.push(message);
+        if !self.raft.outbox.after_append.is_empty() {
+            for message in self.raft.outbox.after_append.drain(..) {
+                let into =
+                    if message.to == self.raft.id { &mut self.owed.to_self } else { &mut ready.messages };
+                into.push(message);
             }
         }
         if self.raft.reports_append(ready) {
@@ -242,12 +242,15 @@ impl<S: Storage> RawNode<S> {
     /// With [`Config::async_storage_writes`], where responses say so instead.
     pub fn advance(&mut self) {
         assert!(!self.raft.config.async_storage_writes, "storage threads report by message");
-        let mut to_self = std::mem::take(&mut self.owed.to_self);
-        for mut message in to_self.drain(..) {
-            // Late by now if the term or the role has changed meanwhile, which is in order.
-            let _ = self.raft.step_admitted(&mut message);
+        if !self.owed.to_self.is_empty() {
+            let mut to_self = std::mem::take(&mut self.owed.to_self);
+            for message in &mut to_self {
+                // Late by now if the term or the role has changed meanwhile, which is in order.
+                let _ = self.raft.step_admitted(message);
+            }
+            to_self.clear();
+            self.owed.to_self = to_self;
         }
-        self.owed.to_self = to_self;
         if let Some((term, last, snapshot)) = self.owed.appended.take() {
             if term == self.raft.term || planted!(self.raft.log.planted, R25) {
                 self.raft.log.entries_stored(last);

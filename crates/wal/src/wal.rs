@@ -184,7 +184,7 @@ impl Wal {
 
     /// The entries from `low` on and before `high`, from memory; fewer if not all are there.
     #[inline]
-    pub fn entries(&self, low: u64, high: u64) -> impl ExactSizeIterator<Item = &Entry> {
+    pub fn entries(&self, low: u64, high: u64) -> impl ExactSizeIterator<Item = &Entry> + Clone {
         self.state.entries(low, high)
     }
 
@@ -436,13 +436,15 @@ impl Wal {
     fn encode(&mut self, begins: bool, segment: u64, record: &Record<'_>) -> (u64, u64) {
         self.buffer.clear();
         let (mut chain, mut written) = (self.chain, self.written);
-        let mut beginning = self.state.beginning(segment);
         let mut resumed: &[Record<'static>] = &[];
         if let Some(resume) = &self.resume {
             (chain, written, resumed) = (resume.chain, resume.written, &resume.records);
-            beginning = Beginning { segment, ..resume.beginning };
         }
         if begins {
+            let beginning = match &self.resume {
+                Some(resume) => Beginning { segment, ..resume.beginning },
+                None => self.state.beginning(segment),
+            };
             written += 1;
             chain = put_beginning(&mut self.buffer, (chain, written, self.durable), &beginning);
         }

@@ -330,10 +330,15 @@ impl Storage for Log {
         if high > self.last() + 1 {
             return Err(StorageError::Unavailable);
         }
+        let entries = self.wal.entries(low, high);
+        // Mostly they are far from the limit, and need not be measured.
+        let bound_bytes = |entry: &whitewater_wal::Entry| Entry::encoded_bound_bytes(&entry.payload);
+        if entries.clone().map(bound_bytes).sum::<u64>() <= size_max_bytes {
+            into.extend(entries.map(read));
+            return Ok(());
+        }
         let (start, mut size_bytes) = (into.len(), 0);
-        let entries = self.wal.entries(low, high).map(read);
-        into.reserve(entries.len());
-        for entry in entries {
+        for entry in entries.map(read) {
             size_bytes += entry.encoded_size_bytes();
             if size_bytes > size_max_bytes && into.len() > start {
                 break;

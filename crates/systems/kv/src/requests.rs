@@ -46,13 +46,17 @@ pub(crate) struct Own {
     pub(crate) place: Place,
 }
 
+const _: () = assert!(CLIENTS_MAX <= 8, "every client has a bit");
+
 /// Everything a server owes. A crash forgets it; clients try again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Requests {
     /// By client. A client waits for one request at a time.
     pub(crate) writes: [Option<Waiting>; CLIENTS_MAX],
     /// By client.
-    pub(crate) reads: [Option<WaitingRead>; CLIENTS_MAX],
+    reads: [Option<WaitingRead>; CLIENTS_MAX],
+    /// Whose read has its index, a bit each by client.
+    indexed: u8,
     /// Operations of scripts.
     pub(crate) own: Vec<Own>,
     /// The last attempt of every client that came in: what comes again was repeated by the network.
@@ -102,18 +106,30 @@ impl Requests {
         });
     }
 
+    /// A client waits for a read, in place of any earlier one.
+    pub(crate) fn await_read(&mut self, client: usize, read: WaitingRead) {
+        self.indexed &= !(1 << client);
+        self.reads[client] = Some(read);
+    }
+
     /// The core gives a read its index.
     pub(crate) fn read_at(&mut self, context: &[u8], index: u64) {
         let Some((client, attempt)) = read_context(context) else { return };
         if let Some(read) = self.reads[client].as_mut().filter(|read| read.attempt == attempt) {
             read.index.get_or_insert(index);
+            self.indexed |= 1 << client;
         }
     }
 
     /// Takes out a read that may be served when everything up to `applied` is applied.
+    #[inline]
     pub(crate) fn take_read(&mut self, applied: u64) -> Option<(usize, WaitingRead)> {
+        if self.indexed == 0 {
+            return None;
+        }
         let due = |read: &WaitingRead| read.index.is_some_and(|index| index <= applied);
         let client = self.reads.iter().position(|read| read.as_ref().is_some_and(due))?;
+        self.indexed &= !(1 << client);
         self.reads[client].take().map(|read| (client, read))
     }
 }
@@ -159,7 +175,7 @@ mod tests {
     #[test]
     fn a_read_is_served_when_its_index_is_applied_and_not_before() {
         let mut requests = Requests::default();
-        requests.reads[1] = Some(WaitingRead { attempt: 5, key: Text::new(b"a"), index: None });
+        requests.await_read(1, WaitingRead { attempt: 5, key: Text::new(b"a"), index: None });
         requests.read_at(&context_of(1, 4), 9);
         assert_eq!(requests.take_read(100), None, "the answer to an older attempt says nothing");
         requests.read_at(&context_of(1, 5), 9);

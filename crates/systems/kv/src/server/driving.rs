@@ -20,7 +20,7 @@ impl Server {
                 self.carry_out(ready, fx);
             }
         }
-        if self.writing == Writing::Disk && !self.halted {
+        if matches!(self.writing, Writing::Disk) && !self.halted {
             self.go_on_without_disk(fx);
         }
         if self.is_writing() && !self.halted {
@@ -44,7 +44,7 @@ impl Server {
     /// Whether nothing leaves the core until the disk is done.
     #[inline]
     pub(crate) fn waits_for_disk(&self) -> bool {
-        let goes_on = self.writing == Writing::Disk && self.core.may_go_on_without_storage();
+        let goes_on = matches!(self.writing, Writing::Disk) && self.core.may_go_on_without_storage();
         self.is_held_up() && !goes_on
     }
 
@@ -85,12 +85,14 @@ impl Server {
 
     /// Applies what is committed, and serves reads.
     fn apply_and_read(&mut self, ready: &mut Ready, fx: &mut Hands<'_>) {
-        for entry in ready.committed_entries.drain(..) {
-            self.apply(&entry, fx);
+        for entry in &ready.committed_entries {
+            self.apply(entry, fx);
         }
-        for read in ready.read_states.drain(..) {
-            self.note_read(&read, fx);
+        ready.committed_entries.clear();
+        for read in &ready.read_states {
+            self.note_read(read, fx);
         }
+        ready.read_states.clear();
         self.serve_reads(fx);
     }
 
@@ -98,7 +100,7 @@ impl Server {
     fn spare_ready(&mut self) -> Box<Ready> {
         // While something is written, what is kept there is in use.
         let spare = if self.is_writing() { None } else { self.ready.take() };
-        spare.unwrap_or_default()
+        spare.or_else(|| self.threads.take_spare()).unwrap_or_default()
     }
 
     /// The core gives a read its index.
@@ -131,8 +133,10 @@ impl Server {
         self.follow_log(fx);
         // What promises nothing goes out before anything is durable: the leader writes while its followers write.
         let immediate = ready.immediate_messages().len();
-        for message in ready.messages.drain(..immediate) {
-            self.send(message, fx);
+        if immediate > 0 {
+            for message in ready.messages.drain(..immediate) {
+                self.send(message, fx);
+            }
         }
         self.store(ready, fx);
     }
@@ -143,8 +147,10 @@ impl Server {
             self.appended(ready, fx);
             return;
         }
-        for message in ready.messages.drain(..) {
-            self.send(message, fx);
+        if !ready.messages.is_empty() {
+            for message in ready.messages.drain(..) {
+                self.send(message, fx);
+            }
         }
         self.apply_and_read(&mut ready, fx);
         self.core.advance();

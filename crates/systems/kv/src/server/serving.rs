@@ -84,7 +84,7 @@ impl Server {
             fx.mark(marks::READ_AT_FOLLOWER);
         }
         let slot = client.position();
-        self.requests.reads[slot] = Some(WaitingRead { attempt, key, index: None });
+        self.requests.await_read(slot, WaitingRead { attempt, key, index: None });
         self.core.read_index(context_of(slot, attempt));
     }
 

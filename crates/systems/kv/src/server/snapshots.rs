@@ -161,7 +161,8 @@ impl Server {
     }
 
     /// Whether the core waits for the disk.
+    #[inline]
     pub(crate) fn is_writing(&self) -> bool {
-        self.writing != Writing::Nothing
+        !matches!(self.writing, Writing::Nothing)
     }
 }

@@ -23,7 +23,9 @@ impl Server {
     pub(super) fn store(&mut self, ready: Box<Ready>, fx: &mut Hands<'_>) {
         self.writing = Writing::Nothing;
         let written = self.core.storage_mut().write(&ready, fx.disk());
-        self.ready = Some(ready);
+        if let Some(spare) = self.ready.replace(ready) {
+            self.threads.keep_spare(spare);
+        }
         self.stored_when(written, fx);
     }
 
@@ -47,7 +49,7 @@ impl Server {
 
     /// The disk may have room again.
     pub(super) fn write_again(&mut self, fx: &mut Hands<'_>) {
-        if self.writing == Writing::Disk
+        if matches!(self.writing, Writing::Disk)
             && let Some(ready) = self.ready.take()
         {
             self.store(ready, fx);

@@ -20,6 +20,26 @@ pub(super) struct Threads {
     is_applying: bool,
     /// Memory for messages, empty.
     spare: Vec<Message>,
+    /// Memory for what the core wants done.
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    spare_readies: Vec<Box<Ready>>,
+}
+
+/// Memory that is kept for what the core wants done.
+const SPARE_READIES_MAX: usize = 4;
+
+impl Threads {
+    /// Takes over the memory of what is done.
+    pub(super) fn keep_spare(&mut self, ready: Box<Ready>) {
+        if self.spare_readies.len() < SPARE_READIES_MAX {
+            self.spare_readies.push(ready);
+        }
+    }
+
+    /// Memory for what the core wants done, if there is any.
+    pub(super) fn take_spare(&mut self) -> Option<Box<Ready>> {
+        self.spare_readies.pop()
+    }
 }
 
 /// Committed entries that wait to be applied before it is worth telling.
@@ -55,9 +75,7 @@ impl Server {
             }
         } else {
             assert!(ready.messages.is_empty(), "a term that begins is stored");
-            if !self.is_writing() {
-                self.ready = Some(ready);
-            }
+            self.threads.keep_spare(ready);
         }
         if self.core.commit_index() >= self.applied + BEHIND {
             fx.mark(marks::APPLY_BEHIND);
