@@ -79,7 +79,8 @@ impl System for Relay {
         if draw.chance(1, CAMPAIGN_ONE_IN) {
             let node = any(draw);
             if Settings::new(options, script.servers).mode(node) == Mode::Candidate {
-                return (Target::Node(node), "campaign".to_owned());
+                let order = if draw.chance(1, 2) { "campaign" } else { "promote" };
+                return (Target::Node(node), order.to_owned());
             }
         }
         let target = match draw.chance(1, ASTRAY_ONE_IN) {
