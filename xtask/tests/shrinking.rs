@@ -1,76 +1,109 @@
 //! What is left of a shrunk failure is small, needs each of its elements, and nothing random.
 //!
-//! By default a few bugs are tried; `WHITEWATER_ALL=1` tries all of them and prints a table, `WHITEWATER_BUGS="E09,R14 by clients"`
-//! tries those. The table tells whether crashes and cuts are left; which bugs take both is measured in `together.rs`.
+//! By default a few bugs are tried. All of them, or some, with their rows in the table `crates/mutants/SHRUNK.md`:
+//!
+//! ```text
+//! WHITEWATER_ALL=1 cargo test --profile fuzz -p xtask --features mutants --test shrinking of_each -- --nocapture
+//! WHITEWATER_TABLE=1 WHITEWATER_BUGS="E09,R14 by clients,S05-restarted by both" cargo test ...
+//! ```
 #![cfg(feature = "mutants")]
 
 #[path = "support/families.rs"]
 mod families;
+#[path = "support/proof.rs"]
+mod proof;
 mod support;
 
-use families::{CRASHES, CUTS};
-use std::time::Instant;
-use whitewater_hunt::{ShrinkBudget, Shrinking, Shrunk, Signature, elements, missed, run, shrink, without};
+use families::{With, search};
+use proof::{Proven, median_seconds, shrunk, table};
+use std::fs;
+use whitewater_hunt::{ShrinkBudget, Shrinking, Signature, missed, run, shrink};
 use whitewater_kv::KV;
+use whitewater_mutants::{Together, together};
 use whitewater_plan::{InputFile, Plan, Restrictions, generate};
 use whitewater_relay::RELAY;
-use whitewater_sim::{Rest, System};
+use whitewater_sim::System;
 
 static SYSTEMS: &[&dyn System] = &[&RELAY, &KV];
 
 /// Runs until a bug counts as not found.
 const RUNS_MAX: u64 = 3_000;
-/// Tries of one shrink.
-const TRIES: u64 = 16_000;
+/// Who has to see a bug.
+#[derive(Clone)]
+enum Seen {
+    /// Any rule, and a run in which it does harm need not be near.
+    ByAny,
+    /// Only what clients see counts: most rules see a bug long before it does harm, and need fewer faults for that.
+    ByClients,
+    /// Any rule, in plans with crashes and cuts and nothing else that disturbs: it takes both.
+    WithBoth(Together),
+}
 
 /// A planted bug, and who has to see it.
 struct Case {
     bug: String,
-    /// Only what clients see counts: most rules see a bug long before it does harm, and need fewer faults for that.
-    by_clients: bool,
+    seen: Seen,
 }
 
 impl Case {
-    fn new(bug: &str, by_clients: bool) -> Case {
-        Case { bug: bug.to_owned(), by_clients }
+    fn new(bug: &str, seen: Seen) -> Case {
+        Case { bug: bug.to_owned(), seen }
     }
 
-    fn restrictions(&self) -> Restrictions {
-        let checks = self.by_clients.then(|| ("checks".to_owned(), "clients".to_owned()));
-        Restrictions {
-            bug: Some(self.bug.clone()),
-            set: checks.into_iter().collect(),
-            ..Restrictions::default()
+    /// The case with this name.
+    fn named(name: &str) -> Case {
+        if let Some(bug) = name.strip_suffix(" by both") {
+            let is_it = |one: &Together| one.bug == bug;
+            let measured = measured().into_iter().find(is_it).expect("the list of those has it");
+            return Case::new(bug, Seen::WithBoth(measured));
+        }
+        match name.strip_suffix(" by clients") {
+            Some(bug) => Case::new(bug, Seen::ByClients),
+            None => Case::new(name, Seen::ByAny),
         }
     }
 
     fn name(&self) -> String {
-        if self.by_clients { format!("{} by clients", self.bug) } else { self.bug.clone() }
+        let Case { bug, seen } = self;
+        match seen {
+            Seen::ByAny => bug.clone(),
+            Seen::ByClients => format!("{bug} by clients"),
+            Seen::WithBoth(_) => format!("{bug} by both"),
+        }
+    }
+
+    /// The first plan from seed 0 on that fails.
+    fn plan(&self) -> Option<Plan> {
+        let mut restrictions = Restrictions { bug: Some(self.bug.clone()), ..Restrictions::default() };
+        match &self.seen {
+            Seen::ByAny => {}
+            Seen::ByClients => restrictions.set.push(("checks".to_owned(), "clients".to_owned())),
+            Seen::WithBoth(measured) => {
+                restrictions.set.clone_from(&measured.set);
+                return Some(search(&KV, &restrictions, With::Both, 2 * measured.found_after).found?.0);
+            }
+        }
+        failing(&restrictions)
     }
 }
 
-/// The first failing plan from seed 0 on, with the bug planted, changed as `change` says.
-fn failing(restrictions: &Restrictions, change: impl Fn(&mut Plan)) -> Option<(Plan, u64)> {
-    (0..RUNS_MAX).find_map(|seed| {
-        let mut plan = generate(SYSTEMS, seed, restrictions).expect("the bug can be planted");
-        change(&mut plan);
-        let fails = !run(system(&plan), &plan, false).expect("the plan runs").verdict.is_pass();
-        fails.then_some((plan, seed))
-    })
+fn measured() -> Vec<Together> {
+    together(support::root()).expect("the list can be read")
+}
+
+/// The first failing plan from seed 0 on, with the bug planted.
+fn failing(restrictions: &Restrictions) -> Option<Plan> {
+    let plan = |seed| generate(SYSTEMS, seed, restrictions).expect("the bug can be planted");
+    let fails = |plan: &Plan| !run(system(plan), plan, false).expect("the plan runs").verdict.is_pass();
+    (0..RUNS_MAX).map(plan).find(fails)
 }
 
 fn found(bug: &str) -> Plan {
-    failing(&Case::new(bug, false).restrictions(), |_| ()).expect("it is found").0
+    Case::new(bug, Seen::ByAny).plan().expect("it is found")
 }
 
 fn system(plan: &Plan) -> &'static dyn System {
     *SYSTEMS.iter().find(|system| system.name() == plan.system).expect("the system is one of ours")
-}
-
-fn shrunk(plan: &Plan, jobs: usize) -> Shrunk {
-    let shrinking =
-        Shrinking { system: system(plan), budget: ShrinkBudget::Tries(TRIES), jobs, watch: &|_| {} };
-    shrink(&shrinking, plan).expect("the plan fails")
 }
 
 /// Bugs that clients see without the help of other rules.
@@ -79,70 +112,71 @@ const BY_CLIENTS: [&str; 8] =
 
 /// Every bug that is not known to survive, or a few of them, or those that are named.
 fn cases() -> Vec<Case> {
-    let seen = |bugs: &[&str], by_clients| bugs.iter().map(|bug| Case::new(bug, by_clients)).collect();
-    if let Ok(named) = std::env::var("WHITEWATER_BUGS") {
-        let named = named.split(',').map(|name| match name.strip_suffix(" by clients") {
-            Some(bug) => Case::new(bug, true),
-            None => Case::new(name, false),
-        });
-        return named.collect();
+    if let Ok(names) = std::env::var("WHITEWATER_BUGS") {
+        return names.split(',').map(Case::named).collect();
     }
-    if std::env::var_os("WHITEWATER_ALL").is_none() {
-        return seen(&["E04", "R06", "R07", "figure-8"], false);
+    if !is_all() {
+        return ["E04", "R06", "R07", "figure-8"].map(Case::named).into();
     }
     let named = whitewater_mutants::named(support::root()).expect("the list of bugs can be read");
     let found = named.into_iter().filter(|bug| bug.survives.is_none());
-    let by_clients: Vec<Case> = seen(&BY_CLIENTS, true);
-    found.map(|bug| Case::new(&bug.id, false)).chain(by_clients).collect()
+    let by_any = found.map(|bug| Case::new(&bug.id, Seen::ByAny));
+    let by_clients = BY_CLIENTS.map(|bug| Case::new(bug, Seen::ByClients));
+    let by_both = measured().into_iter().map(|one| Case { bug: one.bug.clone(), seen: Seen::WithBoth(one) });
+    by_both.chain(by_any).chain(by_clients).collect()
+}
+
+fn is_all() -> bool {
+    std::env::var_os("WHITEWATER_ALL").is_some()
 }
 
 /// Deliveries of a forgotten vote at most: those who published theirs needed 21 to 23.
 const FORGOTTEN_VOTE_DELIVERIES: u64 = 25;
 
-/// The families of faults in what is left of a failure.
-fn taken(left: &Plan) -> String {
-    let has = [("crash", &CRASHES), ("cut", &CUTS)].into_iter().filter(|(_, families)| families.are_in(left));
-    has.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
+/// The table that is written, after each failure, and what its rows begin behind.
+const TABLE: (&str, &str) = ("crates/mutants/SHRUNK.md", "<!-- shrunk -->\n");
+
+/// Writes what was measured. Rows of failures that were not shrunk this time stay as they are.
+fn write_table(all: &[Proven]) {
+    let file = support::root().join(TABLE.0);
+    let text = fs::read_to_string(&file).expect("the table is there");
+    let (head, old) = text.split_once(TABLE.1).expect("it says where its rows begin");
+    let mut rows: Vec<String> = old.lines().filter(|line| line.ends_with(" |")).map(str::to_owned).collect();
+    // What the columns are called.
+    rows.drain(..rows.len().min(1));
+    for one in all {
+        let begins = format!("| {} | ", one.name);
+        match rows.iter_mut().find(|row| row.starts_with(&begins)) {
+            Some(row) => *row = one.row(),
+            None => rows.push(one.row()),
+        }
+    }
+    fs::write(&file, format!("{head}{}\n{}", TABLE.1, table(&rows))).expect("it can be written");
 }
 
 #[test]
-fn what_is_left_of_a_failure_needs_each_of_its_elements_and_no_seed() {
-    let mut times = Vec::new();
+fn what_is_left_of_each_failure_needs_each_of_its_elements_and_no_seed() {
+    let mut all = Vec::new();
     for case in cases() {
         let name = case.name();
-        let Some((plan, seed)) = failing(&case.restrictions(), |_| ()) else {
-            println!("{name:<36} not found in {RUNS_MAX} runs");
+        let Some(plan) = case.plan() else {
+            println!("{name}: not found in {RUNS_MAX} runs");
             continue;
         };
-        let begun = Instant::now();
-        let small = shrunk(&plan, 2);
-        let took = begun.elapsed().as_secs_f64();
-        times.push(took);
-        let elements = elements(&small.plan, system(&plan));
-        println!(
-            "{name:<34} {:<34} {:>4} deliveries, {:>3} elements {took:>6.1} s  {:<11} {}",
-            small.signature.to_string(),
-            small.after.deliveries,
-            elements.len(),
-            taken(&small.plan),
-            small.sentence()
-        );
-        assert_eq!(small.plan.script.rest, Rest::Fixed, "{name}, seed {seed}: something is left to a seed");
-        assert!(
-            case.bug != "E04" || small.after.deliveries <= FORGOTTEN_VOTE_DELIVERIES,
-            "{}",
-            small.sentence()
-        );
-        assert!(small.minimal, "{name}, seed {seed}: {} tries did not do", small.tries);
-        for element in &elements {
-            let Some(less) = without(&small.plan, system(&plan), element) else { continue };
-            let ends = run(system(&plan), &less, false).ok().and_then(|outcome| Signature::of(&outcome));
-            assert_ne!(ends, Some(small.signature.clone()), "{name}, seed {seed}: {element:?} is not needed");
+        let proven = Proven::of(name, system(&plan), &plan);
+        println!("{}", proven.row());
+        all.push(proven);
+        if is_all() || std::env::var_os("WHITEWATER_TABLE").is_some() {
+            write_table(&all);
         }
     }
-    times.sort_by(f64::total_cmp);
-    let median = times[times.len() / 2];
-    println!("{} failures, median {median:.1} s", times.len());
+    let mut wrong: Vec<String> = all.iter().filter_map(Proven::complaint).collect();
+    let forgotten = all.iter().filter(|one| one.name == "E04");
+    let long = forgotten.filter(|one| one.small.after.deliveries > FORGOTTEN_VOTE_DELIVERIES);
+    wrong.extend(long.map(|one| one.small.sentence()));
+    let median = median_seconds(&all);
+    println!("{} failures, median {median:.1} s", all.len());
+    assert_eq!(wrong, [""; 0]);
     assert!(median < 60.0, "{median:.1} s");
 }
 
@@ -162,7 +196,7 @@ fn whoever_stops_early_gets_a_plan_in_which_everything_happens() {
 #[test]
 fn what_is_left_does_not_depend_on_the_number_of_threads() {
     let plan = found("R06");
-    let (one, three) = (shrunk(&plan, 1), shrunk(&plan, 3));
+    let (one, three) = (shrunk(system(&plan), &plan, 1), shrunk(system(&plan), &plan, 3));
     assert_eq!(one.plan, three.plan);
 }
 
@@ -196,7 +230,7 @@ fn what_is_left_is_not_much_larger_than_what_is_left_by_hand() {
     for (bug, lines) in BY_HAND {
         let hand = run(&KV, &by_hand(bug, lines), false).expect("the plan runs");
         let plan = found(bug);
-        let small = shrunk(&plan, 2);
+        let small = shrunk(system(&plan), &plan, 2);
         println!("{bug:<10} {} deliveries, by hand {}", small.after.deliveries, hand.counters.deliveries);
         assert_eq!(Signature::of(&hand), Some(small.signature.clone()), "{bug}");
         assert!(small.after.deliveries * 10 <= hand.counters.deliveries * 12, "{bug}: {}", small.sentence());

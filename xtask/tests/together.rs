@@ -10,22 +10,20 @@
 
 #[path = "support/families.rs"]
 mod families;
+#[path = "support/proof.rs"]
+mod proof;
 mod support;
 
 use families::{CRASHES, CUTS, With, search};
-use std::time::Instant;
-use whitewater_hunt::{ShrinkBudget, Shrinking, Signature, elements, run, shrink, without};
+use proof::{Proven, median_seconds};
 use whitewater_kv::KV;
 use whitewater_mutants::{Together, together};
 use whitewater_plan::Restrictions;
-use whitewater_sim::Rest;
 
 /// Messages delivered in vain, for each delivered until the bug was found where there is both, at least.
 const IN_VAIN_MIN: u64 = 5;
 /// Messages delivered in vain that are measured again by default.
 const AGAIN: u64 = 150_000;
-/// Tries of one shrink.
-const TRIES: u64 = 16_000;
 
 fn measured() -> Vec<Together> {
     together(support::root()).expect("the list can be read")
@@ -62,29 +60,19 @@ fn each_was_searched_for_much_longer_where_one_of_both_is_missing() {
 
 #[test]
 fn what_is_left_of_each_has_a_crash_and_a_cut_and_needs_each_of_its_elements() {
-    let mut times = Vec::new();
+    let mut all = Vec::new();
     for bug in chosen() {
         let searched = search(&KV, &restrictions(&bug), With::Both, 2 * bug.found_after);
         let (plan, _) = searched.found.unwrap_or_else(|| panic!("{} is not found any more", bug.bug));
-        let begun = Instant::now();
-        let shrinking =
-            Shrinking { system: &KV, budget: ShrinkBudget::Tries(TRIES), jobs: 2, watch: &|_| {} };
-        let small = shrink(&shrinking, &plan).expect("the plan fails");
-        let took = begun.elapsed().as_secs_f64();
-        times.push(took);
-        println!("{:<26} {:<32} {took:>6.1} s  {}", bug.bug, small.signature.to_string(), small.sentence());
-        assert!(CRASHES.are_in(&small.plan), "{} without a crash: {}", bug.bug, small.plan.to_json());
-        assert!(CUTS.are_in(&small.plan), "{} without a cut: {}", bug.bug, small.plan.to_json());
-        assert_eq!(small.plan.script.rest, Rest::Fixed, "{}: something is left to a seed", bug.bug);
-        assert!(small.minimal, "{}: {} tries did not do", bug.bug, small.tries);
-        for element in elements(&small.plan, &KV) {
-            let Some(less) = without(&small.plan, &KV, &element) else { continue };
-            let ends = run(&KV, &less, false).ok().and_then(|outcome| Signature::of(&outcome));
-            assert_ne!(ends, Some(small.signature.clone()), "{}: {element:?} is not needed", bug.bug);
-        }
+        let proven = Proven::of(bug.bug, &KV, &plan);
+        println!("{}", proven.row());
+        assert_eq!(proven.complaint(), None);
+        let small = &proven.small.plan;
+        assert!(CRASHES.are_in(small), "{} without a crash: {}", proven.name, small.to_json());
+        assert!(CUTS.are_in(small), "{} without a cut: {}", proven.name, small.to_json());
+        all.push(proven);
     }
-    times.sort_by(f64::total_cmp);
-    println!("median {:.1} s", times[times.len() / 2]);
+    println!("median {:.1} s", median_seconds(&all));
 }
 
 #[test]
