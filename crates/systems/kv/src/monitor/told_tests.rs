@@ -11,8 +11,8 @@ use std::cell::{Cell, RefCell};
 use whitewater_check::{LogView, Standing};
 use whitewater_raft::{Message, MessageKind};
 use whitewater_sim::{
-    Action, Cluster, Effect, Monitor, NodeId, Phase, Progress, Role, Script, Seen, Span, Step, Target, Time,
-    Trigger, Violation, What,
+    Action, Cluster, Effect, Losing, Monitor, NodeId, Phase, Progress, Role, Script, Seen, Span, Step,
+    Target, Time, Trigger, Violation, What,
 };
 
 /// Who stands between a world and a monitor, and tells it what it likes.
@@ -175,18 +175,14 @@ fn handing_over(seed: u64) -> Script {
 }
 
 #[test]
-fn an_order_to_take_over_is_looked_at_and_remembered() {
+fn an_order_to_take_over_is_looked_at() {
     let last = RefCell::new(None);
-    let ordered = broken(handing_over, &[("lease", "on")], |monitor, seen, cluster| {
+    let ordered = broken(handing_over, &[], |monitor, seen, cluster| {
         monitor.observe(seen, cluster)?;
         if let Some((_, message)) = said(seen.effects, MessageKind::Append) {
             last.replace(Some(message.clone()));
         }
         let message = last.borrow().clone();
-        if said(seen.effects, MessageKind::TimeoutNow).is_some() && !seen.died {
-            let term = monitor.rules.standing(seen.node).term;
-            assert_eq!(monitor.leases.gave_away_in[seen.node.position()], term);
-        }
         let (Some((view, standing)), Some(message)) = (leading(monitor, seen.node, cluster), message) else {
             return Ok(());
         };
@@ -200,6 +196,43 @@ fn an_order_to_take_over_is_looked_at_and_remembered() {
         looks_at_pace(monitor, seen, view, &standing, Some((peer, order)))
     });
     assert_eq!(ordered, Some("takeover-caught-up"));
+}
+
+#[test]
+fn a_lease_is_given_away_with_an_order_to_take_over() {
+    let orders = Cell::new(0);
+    let rule = broken(handing_over, &[("lease", "on")], |monitor, seen, cluster| {
+        monitor.observe(seen, cluster)?;
+        if said(seen.effects, MessageKind::TimeoutNow).is_some() {
+            let term = monitor.rules.standing(seen.node).term;
+            assert_eq!(monitor.leases.gave_away_in[seen.node.position()], term);
+            orders.set(orders.get() + 1);
+        }
+        Ok(())
+    });
+    assert_eq!(rule, None);
+    assert!(orders.get() > 8, "{} orders", orders.get());
+}
+
+#[test]
+fn a_pre_vote_is_held_against_the_loyalty_of_a_voter() {
+    let granted = Cell::new(false);
+    let crashing = |seed| {
+        let mut script = script(seed, 5);
+        let crash = Action::Crash { node: Target::Leader, losing: Losing::Unsynced, at_call: 0 };
+        let until = Some(Trigger::After(Span::from_millis(400)));
+        script.steps.push(Step { until, ..Step::new(Trigger::At(Time::from_millis(900)), crash) });
+        script
+    };
+    let rule = broken(crashing, &[("pre-vote", "on")], |monitor, seen, cluster| {
+        monitor.leases.timeout = |_| 1_000;
+        let is_grant = |effect: &Effect<KvNode>| {
+            let Effect::Send { message: KvMessage::Raft { message, .. }, .. } = effect else { return false };
+            message.kind == MessageKind::PreVoteResponse && !message.reject
+        };
+        monitor.observe(seen, cluster).inspect_err(|_| granted.set(seen.effects.iter().any(is_grant)))
+    });
+    assert_eq!((rule, granted.get()), (Some("voters-loyal"), true));
 }
 
 #[test]
