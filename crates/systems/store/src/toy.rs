@@ -5,7 +5,7 @@ use crate::log::Log;
 use crate::number::{number_of, server_of};
 use crate::paper::{Kind, Message};
 use crate::place::Place;
-use std::sync::Arc;
+use std::rc::Rc;
 use whitewater_check::RefusalReason;
 use whitewater_sim::{NodeId, OptionSpec, Role, SERVERS_MAX, Values};
 
@@ -69,7 +69,7 @@ impl Toy {
         self.peers().for_each(|peer| self.say(peer, call.clone()));
     }
 
-    fn append(&mut self, kind: u8, payload: Arc<[u8]>) {
+    fn append(&mut self, kind: u8, payload: Rc<[u8]>) {
         let index = self.last().index + 1;
         self.fresh.push(Entry { index, term: self.term, kind, payload });
     }
@@ -191,7 +191,7 @@ impl Core for Toy {
                 if 2 * self.votes.count_ones() > self.voters.count_ones() {
                     (self.role, self.leader) = (Role::Leader, Some(self.id));
                     self.matches = [0; SERVERS_MAX];
-                    self.append(TERM, Arc::default());
+                    self.append(TERM, Rc::default());
                 }
             }
             Kind::AppendReply if self.role == Role::Leader && !is_old && !message.rejects => {
@@ -202,7 +202,7 @@ impl Core for Toy {
         Ok(())
     }
 
-    fn propose(&mut self, data: Arc<[u8]>) -> bool {
+    fn propose(&mut self, data: Rc<[u8]>) -> bool {
         let leads = self.role == Role::Leader;
         if leads && self.flaw != "forgetful" {
             self.append(REQUEST, data);
