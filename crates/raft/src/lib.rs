@@ -2,7 +2,8 @@
 //!
 //! A [`RawNode`] is one member of a group that keeps one log. Its owner brings everything that touches the world: a
 //! network, a disk, a clock, dice. In return the same input always leads to the same output, so a whole group runs on one
-//! thread, in a test, in any order of events.
+//! thread, in a test, in any order of events. It stays on that thread: entries are shared without atomics, so nothing of it is
+//! `Send`, and whoever gives storage work to real threads hands them bytes.
 //!
 //! Message for message this is what etcd's Raft does; its own test files run against this crate. There are no dependencies
 //! and no `unsafe`.
