@@ -66,7 +66,7 @@ fn a_scenario_that_cannot_be_read_or_has_no_such_variant_says_what_would_be_righ
     let folder = folder("unreadable");
     let no_text = folder.join("no-text.json");
     fs::write(&no_text, [0xff, 0xfe]).unwrap();
-    ended(command("scenario run").arg(&no_text)).refused(2, &["no-text.json: is no text in UTF-8"]);
+    ended(command("scenario run").arg(&no_text)).refused(2, &["no-text.json:1: is no text in UTF-8"]);
     ended(command("scenario check").arg(&folder)).refused(2, &["is a folder", "name a file in it"]);
     ended(command("scenario check").arg(folder.join("nowhere.json"))).refused(2, &["no scenario or file"]);
     let list = folder.join("list.json");
