@@ -157,7 +157,7 @@ impl LeaseRules {
         broken(LEASE_GIVEN_AWAY, *node, Some(reader), message)
     }
 
-    /// A server was asked for a vote in a term to come.
+    /// A server was asked for a vote in a term.
     fn vote(&self, step: &LeaseStep, (candidate, asked_term): (NodeId, u64)) -> Result<(), Violation> {
         let LeaseStep { node, before, after, .. } = step;
         let Some((at, term, leader)) = self.heard[node.position()] else { return Ok(()) };

@@ -1,60 +1,37 @@
 //! The rules over leases, bounds and pace are asked about every step: held to narrower limits than its servers, a run breaks each.
 
 use super::KvMonitor;
-use super::testing::Chosen;
-use crate::command::Command;
+use super::testing::{Chosen, Told};
 use crate::message::KvMessage;
 use crate::node::KvNode;
 use whitewater_check::{Limits, Standing};
 use whitewater_sim::{
-    Action, Cluster, DiskTiming, Effect, Losing, Monitor, NodeId, Pattern, Phase, Progress, Script, Seen,
-    Span, Step, Target, Time, Trigger, Violation, What,
+    Action, Cluster, DiskTiming, Effect, Losing, Monitor, Pattern, Script, Seen, Span, Step, Target, Time,
+    Trigger, Violation, What,
 };
 
-/// A monitor that was told something else of the servers than they were, and that may take who sends for who receives.
-struct Deceived {
-    monitor: KvMonitor,
-    mistakes_nodes: bool,
-}
+/// A monitor that was told something else of the servers than they were, and may be told that who receives has sent.
+type Deceived = Told<fn(&mut KvMonitor, &Seen<'_, KvNode>, &Cluster<KvNode>) -> Result<(), Violation>>;
 
-impl Monitor<KvNode> for Deceived {
-    fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
-        let receiver = seen.effects.iter().find_map(|effect| match effect {
-            Effect::Send { to, message: KvMessage::Raft { .. } } => Some(*to),
-            _ => None,
-        });
-        if let Some(node) = receiver.filter(|_| self.mistakes_nodes)
-            && let Some(view) = cluster.view(seen.node).and_then(KvNode::server)
-        {
-            let standings = (&Standing::default(), &Standing::default());
-            let Seen { event, time, effects, died, .. } = *seen;
-            let mistaken = Seen { event, time, node, what: What::Booted, effects, died };
-            return self.monitor.bounds.observe(&mistaken, view, standings, Default::default());
-        }
-        self.monitor.observe(seen, cluster)
+/// Says that whoever is sent a message of the core did what its sender did.
+fn mistakes_nodes(
+    monitor: &mut KvMonitor,
+    seen: &Seen<'_, KvNode>,
+    cluster: &Cluster<KvNode>,
+) -> Result<(), Violation> {
+    let receiver = seen.effects.iter().find_map(|effect| match effect {
+        Effect::Send { to, message: KvMessage::Raft { .. } } => Some(*to),
+        _ => None,
+    });
+    if let Some(node) = receiver
+        && let Some(view) = cluster.view(seen.node).and_then(KvNode::server)
+    {
+        let standings = (&Standing::default(), &Standing::default());
+        let Seen { event, time, effects, died, .. } = *seen;
+        let mistaken = Seen { event, time, node, what: What::Booted, effects, died };
+        return monitor.bounds.observe(&mistaken, view, standings, Default::default());
     }
-
-    fn begin(
-        &mut self,
-        phase: Phase,
-        now: Time,
-        cluster: &Cluster<KvNode>,
-        inject: &mut Vec<(NodeId, Command)>,
-    ) {
-        self.monitor.begin(phase, now, cluster, inject);
-    }
-
-    fn allowance(&self) -> Span {
-        self.monitor.allowance()
-    }
-
-    fn owed(&mut self, now: Time, cluster: &Cluster<KvNode>) -> Progress {
-        self.monitor.owed(now, cluster)
-    }
-
-    fn missed(&self, now: Time, violation: Violation) -> Violation {
-        self.monitor.missed(now, violation)
-    }
+    monitor.observe(seen, cluster)
 }
 
 /// Three servers, one of which crashes, and a client that writes without a pause.
@@ -76,7 +53,7 @@ fn broken(deceive: impl Fn(&mut Deceived)) -> Option<&'static str> {
 fn broken_in(script: &Script, chosen: &Chosen, deceive: impl Fn(&mut Deceived)) -> Option<&'static str> {
     super::testing::broken_in(script, chosen, |settings| {
         let monitor = KvMonitor::new(script, settings);
-        let mut deceived = Deceived { monitor, mistakes_nodes: false };
+        let mut deceived = Deceived { monitor, tell: KvMonitor::observe };
         deceive(&mut deceived);
         deceived
     })
@@ -137,7 +114,7 @@ fn every_bound_is_looked_at() {
     assert_eq!(bound(|_| (Limits { uncommitted_bytes: 1, ..NO_LIMITS }, 99)), Some("uncommitted-bounded"));
     assert_eq!(bound(|_| (NO_LIMITS, 2)), Some("log-bounded"));
     assert_eq!(bound(|_| (NO_LIMITS, 3)), None);
-    assert_eq!(broken(|deceived| deceived.mistakes_nodes = true), Some("nothing-to-self"));
+    assert_eq!(broken(|deceived| deceived.tell = mistakes_nodes), Some("nothing-to-self"));
 }
 
 #[test]

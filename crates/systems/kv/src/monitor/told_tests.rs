@@ -1,8 +1,7 @@
 //! The rules over pace, leases and files hear of everything they are about: told of steps that nobody took, each is broken.
 
-use super::testing::{Chosen, broken_in, script};
+use super::testing::{Chosen, Told, broken_in, script};
 use super::{Counted, KvMonitor};
-use crate::command::Command;
 use crate::message::KvMessage;
 use crate::node::KvNode;
 use crate::server::Server;
@@ -11,42 +10,9 @@ use std::cell::{Cell, RefCell};
 use whitewater_check::{LogView, Standing};
 use whitewater_raft::{Message, MessageKind};
 use whitewater_sim::{
-    Action, Cluster, Effect, Losing, Monitor, NodeId, Phase, Progress, Role, Script, Seen, Span, Step,
-    Target, Time, Trigger, Violation, What,
+    Action, Cluster, Effect, Losing, Monitor, NodeId, Role, Script, Seen, Span, Step, Target, Time, Trigger,
+    Violation, What,
 };
-
-/// Who stands between a world and a monitor, and tells it what it likes.
-struct Told<F> {
-    monitor: KvMonitor,
-    tell: F,
-}
-
-impl<F> Monitor<KvNode> for Told<F>
-where
-    F: FnMut(&mut KvMonitor, &Seen<'_, KvNode>, &Cluster<KvNode>) -> Result<(), Violation>,
-{
-    fn observe(&mut self, seen: &Seen<'_, KvNode>, cluster: &Cluster<KvNode>) -> Result<(), Violation> {
-        (self.tell)(&mut self.monitor, seen, cluster)
-    }
-
-    fn begin(
-        &mut self,
-        phase: Phase,
-        now: Time,
-        cluster: &Cluster<KvNode>,
-        inject: &mut Vec<(NodeId, Command)>,
-    ) {
-        self.monitor.begin(phase, now, cluster, inject);
-    }
-
-    fn allowance(&self) -> Span {
-        self.monitor.allowance()
-    }
-
-    fn owed(&mut self, now: Time, cluster: &Cluster<KvNode>) -> Progress {
-        self.monitor.owed(now, cluster)
-    }
-}
 
 /// The rule that some runs break whose monitor is told this.
 fn broken(
