@@ -103,7 +103,13 @@ impl Wal {
             let _ = disk.remove(&snapshot_name(old));
         }
         let before = self.written;
-        let durability = self.write_mark(disk, mark, &saving)?;
+        let durability = match self.write_mark(disk, mark, &saving) {
+            Ok(durability) => durability,
+            Err(error) => {
+                self.give_up(disk, name);
+                return Err(error);
+            }
+        };
         self.marked = self.written;
         self.state.snapshot = Some(saving.snapshot);
         if old.index > 0 {
@@ -112,6 +118,15 @@ impl Wal {
             self.now_durable(disk, self.durable);
         }
         Ok(durability)
+    }
+
+    /// A snapshot that has its name and never comes into force only takes room, on a disk that may be full for that.
+    fn give_up(&mut self, disk: &mut Disk, name: String) {
+        // Whoever is poisoned does not know what the disk has; the next start does.
+        if !self.is_poisoned() {
+            self.garbage.push(Garbage { name, after: 0 });
+            self.now_durable(disk, self.durable);
+        }
     }
 
     /// Something an earlier life has left under that name makes room for what has it now.

@@ -241,6 +241,30 @@ fn a_snapshot_that_is_stored_again_in_place_of_an_unfinished_one_is_not_removed_
 }
 
 #[test]
+fn a_snapshot_that_cannot_come_into_force_leaves_no_file() {
+    let mut disk = disk(DiskTiming { capacity_bytes: 4_096, ..slow() });
+    let mut wal = open(&mut disk);
+    let appended = ticket(wal.append(&mut disk, hard(1), &[entry(1, 1), entry(2, 1)]).unwrap());
+    assert_eq!(returns(&mut disk, &mut wal, appended), Synced::Done);
+    let data = ticket(wal.save_snapshot(&mut disk, snapshot(1, 1)).unwrap());
+    // Somebody else takes what room is left, so that the frame which would bring it into force has none.
+    let other = disk.open("other");
+    while disk.append(other, b"x").is_ok() {}
+    assert_eq!(disk.take_asked().count(), 1);
+    assert_eq!(disk.complete(data), Some(true));
+    assert!(wal.synced(&mut disk, data).is_err_and(|error| error.is_full()));
+    assert_eq!(wal.snapshot(), None);
+    let snapshots = |disk: &Disk| disk.list().filter(|name| name.starts_with("snapshot")).count();
+    assert_eq!(snapshots(&disk), 0);
+
+    disk.truncate(other, 0).unwrap();
+    let data = ticket(wal.save_snapshot(&mut disk, snapshot(1, 1)).unwrap());
+    let Synced::Next(mark) = returns(&mut disk, &mut wal, data) else { panic!("the mark is next") };
+    assert_eq!(returns(&mut disk, &mut wal, ticket(mark)), Synced::Done);
+    assert_eq!((wal.snapshot(), snapshots(&disk)), (Some(&snapshot(1, 1)), 1));
+}
+
+#[test]
 fn a_snapshot_from_a_peer_replaces_the_log_together_with_what_comes_with_it() {
     let mut disk = disk(slow());
     let mut wal = open(&mut disk);
