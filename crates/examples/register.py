@@ -9,7 +9,8 @@ import json
 import sys
 
 FORGETFUL = "--forgetful" in sys.argv
-NONE = [0, ""]
+# A stamp: higher than the newest that was seen, by whom, and a number that no other write of that server has.
+NONE = [0, "", 0]
 
 
 def say(line):
@@ -91,7 +92,9 @@ class Server:
         """A majority has said what it has."""
         stamp, value = max(todo["seen"].values(), key=lambda seen: seen[0])
         if todo["value"] is not None:
-            stamp, value = [stamp[0] + 1, self.id], todo["value"]
+            # Writes of one server may overlap, or follow one that a restart cut short: without the number, two values would
+            # stand under one stamp.
+            stamp, value = [stamp[0] + 1, self.id, number], todo["value"]
         todo["result"], todo["done"] = value, set()
         if todo["value"] is None and (FORGETFUL or stamp == NONE):
             self.finish(number, todo)

@@ -24,17 +24,20 @@ fn restrictions(system: &dyn System) -> Restrictions {
 #[test]
 fn the_register_in_python_survives_and_repeats_itself() {
     let Some(system) = register("") else { return };
-    let plan = generate(&[system], 0, &restrictions(system)).expect("a plan can be drawn");
-    let outcomes = [run(system, &plan, false).unwrap(), run(system, &plan, false).unwrap()];
-    assert_eq!(outcomes[0].verdict.rule(), "pass", "{}", outcomes[0].verdict);
-    assert_eq!(outcomes[0].hash, outcomes[1].hash);
+    // In the second, writes of one server overlap, which once gave two values one stamp.
+    for seed in [0, 0xd] {
+        let plan = generate(&[system], seed, &restrictions(system)).expect("a plan can be drawn");
+        let outcomes = [run(system, &plan, false).unwrap(), run(system, &plan, false).unwrap()];
+        assert_eq!(outcomes[0].verdict.rule(), "pass", "{}", outcomes[0].verdict);
+        assert_eq!(outcomes[0].hash, outcomes[1].hash);
+    }
 }
 
 #[test]
 fn the_bug_of_the_register_in_python_is_found_shrunk_and_replayed() {
     let Some(system) = register("--forgetful") else { return };
     // The first seed that finds it from 0 on: every delivery is a line through a pipe and back.
-    let plan = generate(&[system], 9, &restrictions(system)).expect("a plan can be drawn");
+    let plan = generate(&[system], 7, &restrictions(system)).expect("a plan can be drawn");
     let found = run(system, &plan, false).expect("it can be run");
     assert!(!found.verdict.is_pass(), "a read that returns less than one before it is found");
     let shrinking = Shrinking { system, budget: ShrinkBudget::Tries(20), jobs: 1, watch: &|_: &_| {} };
