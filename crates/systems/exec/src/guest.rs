@@ -1,5 +1,6 @@
 //! A guest: a process with two pipes, a line of JSON in and lines of JSON out, and what goes wrong with it.
 
+use crate::group;
 use serde_json::Value;
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
@@ -21,6 +22,8 @@ pub(crate) enum Trouble {
     Hangs(String),
     /// It says what is not in the protocol.
     Babbles(String),
+    /// It does or makes happen more than it may.
+    Floods(String),
 }
 
 impl Trouble {
@@ -30,6 +33,7 @@ impl Trouble {
             Trouble::Dies(_) => RULES[0],
             Trouble::Hangs(_) => RULES[1],
             Trouble::Babbles(_) => RULES[2],
+            Trouble::Floods(_) => RULES[3],
         }
     }
 
@@ -40,6 +44,7 @@ impl Trouble {
             Trouble::Dies(text) => Trouble::Dies(with(text)),
             Trouble::Hangs(text) => Trouble::Hangs(with(text)),
             Trouble::Babbles(text) => Trouble::Babbles(with(text)),
+            Trouble::Floods(text) => Trouble::Floods(with(text)),
         }
     }
 }
@@ -47,21 +52,29 @@ impl Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Dies(text) | Trouble::Hangs(text) | Trouble::Babbles(text) => f.write_str(text),
+            Trouble::Dies(text) | Trouble::Hangs(text) | Trouble::Babbles(text) | Trouble::Floods(text) => {
+                f.write_str(text)
+            }
         }
     }
 }
 
 /// Rules over guests themselves, name and claim each.
-pub(crate) const RULES: [(&str, &str); 3] = [
+pub(crate) const RULES: [(&str, &str); 4] = [
     ("guest-lives", "The process of a node runs until it is stopped."),
     ("guest-answers", "The process of a node answers every input in time."),
     ("guest-speaks-protocol", "The process of a node says only what the protocol has words for."),
+    (
+        "guest-keeps-measure",
+        "The process of a node does no more upon one input, and at one instant, than it may.",
+    ),
 ];
 
-/// A running guest. Dropping it kills the process.
+/// A running guest. Dropping it kills the process and whatever that has started.
 pub(crate) struct Guest {
     child: Child,
+    /// Whether its process group was ended.
+    is_over: bool,
     /// For whom it reads lines from: a pipe that is full would make the host wait for ever.
     told: SyncSender<String>,
     lines: Receiver<Result<String, String>>,
@@ -76,13 +89,10 @@ impl Guest {
         let words = words(command).map_err(Trouble::Dies)?;
         let (program, arguments) =
             words.split_first().ok_or_else(|| Trouble::Dies("the command is empty".to_owned()))?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            // A language that orders its tables by chance gets no chance.
-            .env("PYTHONHASHSEED", "0")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
+        let mut command = Command::new(program);
+        // A language that orders its tables by chance gets no chance.
+        command.args(arguments).env("PYTHONHASHSEED", "0").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = group::start(&mut command)
             .map_err(|error| Trouble::Dies(format!("`{program}` cannot be started: {error}")))?;
         let input = child.stdin.take().expect("it is piped");
         let output = child.stdout.take().expect("it is piped");
@@ -95,7 +105,7 @@ impl Guest {
         });
         let (told, to_tell) = sync_channel(LINES_MAX);
         std::thread::spawn(move || tell(input, &to_tell));
-        Ok(Guest { child, told, lines, patience, deadline: Instant::now() + patience })
+        Ok(Guest { child, is_over: false, told, lines, patience, deadline: Instant::now() + patience })
     }
 
     /// Writes an input, which has to be answered in time; `patience` counts from here on.
@@ -159,7 +169,10 @@ impl Guest {
     fn status(&mut self) -> String {
         // Its pipe may be closed a moment before it is gone.
         let ended = (0..50).find_map(|_| match self.child.try_wait() {
-            Ok(Some(status)) => Some(format!(", {status}")),
+            Ok(Some(status)) => {
+                self.end_group();
+                Some(format!(", {status}"))
+            }
             _ => {
                 std::thread::sleep(Duration::from_millis(2));
                 None
@@ -167,12 +180,17 @@ impl Guest {
         });
         ended.unwrap_or_default()
     }
+
+    fn end_group(&mut self) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            group::end(&mut self.child);
+        }
+    }
 }
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
+        self.end_group();
         let _ = self.child.wait();
     }
 }

@@ -4,6 +4,7 @@
 //! so a guest that looks at no clock and draws no lots of its own is deterministic. This is the only part of the project
 //! that starts processes.
 
+mod group;
 mod guest;
 mod manners;
 mod node;

@@ -3,10 +3,12 @@
 use crate::guest::{Guest, Trouble};
 use serde_json::{Value, json};
 use std::time::Duration;
-use whitewater_sim::Span;
+use whitewater_sim::{Limits, Span};
 
 /// How long a guest may take for an answer, if it does not say how long.
 const PATIENCE_MS: u64 = 5_000;
+/// Events a run may take, if it does not say how many: each of them is a round through two pipes.
+const EVENTS: u64 = 50_000;
 /// How long it may take to start, and to answer the first time.
 pub(crate) const STARTING: Duration = Duration::from_secs(30);
 /// Names of one kind that it may have.
@@ -14,7 +16,8 @@ const NAMES_MAX: usize = 200;
 /// Operations there are.
 const VERBS: [&str; 4] = ["put", "append", "get", "cas"];
 /// What it may say of itself.
-const FIELDS: [&str; 7] = ["messages", "timers", "marks", "operations", "led", "timeout_ms", "patience_ms"];
+const FIELDS: [&str; 8] =
+    ["messages", "timers", "marks", "operations", "led", "timeout_ms", "patience_ms", "events"];
 
 /// What a guest says of itself.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub struct Manners {
     /// Whether operations are for whoever leads.
     pub(crate) led: bool,
     pub(crate) timeout: Span,
+    /// Events a run may take.
+    pub(crate) events: u64,
 }
 
 /// Starts a command once to ask it for its manners.
@@ -46,13 +51,14 @@ pub(crate) fn ask(command: &str) -> Result<Manners, Trouble> {
     if let Some(verb) = verbs.iter().find(|verb| !VERBS.contains(&verb.as_str())) {
         return Err(wrong(format!("`{verb}` is none of the operations {},", VERBS.join(", "))));
     }
-    let millis = |field: &str, usual| match hello.get(field) {
+    let number = |field: &str, what: &str, most: u64, usual| match hello.get(field) {
         None => Ok(usual),
         Some(value) => {
-            let millis = value.as_u64().filter(|millis| (1..=600_000).contains(millis));
-            millis.ok_or_else(|| wrong(format!("`{field}` is no number of milliseconds from 1 to 600000")))
+            let number = value.as_u64().filter(|number| (1..=most).contains(number));
+            number.ok_or_else(|| wrong(format!("`{field}` is no number of {what} from 1 to {most}")))
         }
     };
+    let millis = |field: &str, usual| number(field, "milliseconds", 600_000, usual);
     let led = match hello.get("led") {
         None => false,
         Some(led) => led.as_bool().ok_or_else(|| wrong("`led` is neither true nor false".to_owned()))?,
@@ -66,6 +72,7 @@ pub(crate) fn ask(command: &str) -> Result<Manners, Trouble> {
         verbs,
         led,
         timeout: Span::from_millis(millis("timeout_ms", 200)?),
+        events: number("events", "events", Limits::default().events, EVENTS)?,
     })
 }
 
@@ -116,6 +123,7 @@ mod tests {
             (r#"{"led":1}"#, "neither true nor false"),
             (r#"{"timeout_ms":0}"#, "from 1 to 600000"),
             (r#"{"patience_ms":-1}"#, "from 1 to 600000"),
+            (r#"{"events":3000000}"#, "no number of events from 1 to 2000000"),
             (r#"{"messages":"#, "EOF"),
         ] {
             let refused = refusal(hello);

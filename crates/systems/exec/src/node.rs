@@ -16,6 +16,11 @@ type Hands<'a> = Effects<'a, ExecNode>;
 
 /// Requests a guest may make within one input.
 const REQUESTS_MAX: u32 = 10_000;
+/// Effects it may give upon one input.
+const EFFECTS_MAX: usize = 1_000;
+/// Timers of it that may go off at one instant of its clock: whoever was stopped for a while gets all at once what has waited,
+/// and of timers that is one for each name.
+const TIMERS_MAX: u32 = 1_000;
 /// The longest time a timer may be set to: a day.
 const TIMER_MAX_MS: u64 = 86_400_000;
 
@@ -27,6 +32,8 @@ pub struct ExecNode {
     role: Role,
     term: u64,
     state: String,
+    /// When a timer of it went off last, and how many have at that instant.
+    instant: (LocalTime, u32),
 }
 
 impl ExecNode {
@@ -52,9 +59,28 @@ impl ExecNode {
         }
     }
 
+    /// Counts a timer that goes off; one too many at one instant is what is wrong with the guest.
+    fn count_timer(&mut self, now: LocalTime, fx: &mut Hands<'_>) {
+        let before = if self.instant.0 == now { self.instant.1 } else { 0 };
+        self.instant = (now, before + 1);
+        if before == TIMERS_MAX && self.guest.is_ok() {
+            let trouble = Trouble::Floods(format!(
+                "more than {TIMERS_MAX} of its timers go off at one instant: it sets timers of no length without end"
+            ));
+            fx.note(format_args!("{trouble}"));
+            self.guest = Err(trouble);
+        }
+    }
+
     fn obey(&mut self, answer: &Value, fx: &mut Hands<'_>) -> Result<(), Trouble> {
         let effects =
             answer["effects"].as_array().ok_or_else(|| babble("answers without a list `effects`", answer))?;
+        if effects.len() > EFFECTS_MAX {
+            let count = effects.len();
+            return Err(Trouble::Floods(format!(
+                "it gives {count} effects upon one input, and {EFFECTS_MAX} are the most"
+            )));
+        }
         for effect in effects {
             self.act(effect, fx)?;
         }
@@ -164,7 +190,7 @@ fn converse(
         let answer = serve(&line, fx)?;
         guest.say(&answer)?;
     }
-    Err(Trouble::Babbles(format!("it asks for more than {REQUESTS_MAX} things within one input")))
+    Err(Trouble::Floods(format!("it asks for more than {REQUESTS_MAX} things within one input")))
 }
 
 /// Does what a guest asks for while it handles an input: chance and its disk.
@@ -265,7 +291,8 @@ impl Node for ExecNode {
         let manners = *boot.options;
         let guest = Guest::start(&manners.command, STARTING);
         let servers = boot.servers;
-        let mut node = ExecNode { guest, manners, servers, role: Role::None, term: 0, state: String::new() };
+        let (role, instant) = (Role::None, (boot.now, 0));
+        let mut node = ExecNode { guest, manners, servers, role, term: 0, state: String::new(), instant };
         let input = json!({
             "input": "boot",
             "now_ns": boot.now.nanos(),
@@ -292,7 +319,10 @@ impl Node for ExecNode {
                     "body": body,
                 })
             }
-            Input::Timeout(timer) => json!({ "input": "timer", "now_ns": now_ns, "name": timer.name }),
+            Input::Timeout(timer) => {
+                self.count_timer(now, fx);
+                json!({ "input": "timer", "now_ns": now_ns, "name": timer.name })
+            }
             Input::Command { op, command } => match operation(&command) {
                 Some(operation) => {
                     json!({ "input": "operation", "now_ns": now_ns, "op": op.0, "operation": operation })

@@ -5,8 +5,8 @@ use crate::manners::{Manners, ask};
 use crate::node::ExecNode;
 use whitewater_check::{ClientRules, LINEARIZABLE};
 use whitewater_sim::{
-    ClientOperation, Cluster, Draw, Figures, Monitor, NodeId, OptionSpec, Options, Outcome, Progress, Role,
-    Script, Seen, System, Target, Time, Timing, Violation, World,
+    ClientOperation, Cluster, Draw, Figures, Limits, Monitor, NodeId, OptionSpec, Options, Outcome, Progress,
+    Role, Script, Seen, System, Target, Time, Timing, Violation, World,
 };
 use whitewater_store::{Clients, follow_clients};
 
@@ -95,7 +95,24 @@ impl System for Exec {
     }
 
     fn run(&self, script: &Script, _: &Options, record: bool) -> Result<Outcome, String> {
-        Ok(World::<ExecNode, _>::new(script, self.manners, Watch::new(script), record)?.run())
+        let mut script = script.clone();
+        limit(&mut script.limits, self.manners.events);
+        let watch = Watch::new(&script);
+        Ok(World::<ExecNode, _>::new(&script, self.manners, watch, record)?.run())
+    }
+}
+
+/// Events of a run of guests that may wait at once.
+const QUEUE_MAX: usize = 10_000;
+
+/// Sets what a script has not set otherwise: with processes, the limits of other systems take minutes to hit.
+fn limit(limits: &mut Limits, events: u64) {
+    let usual = Limits::default();
+    if limits.events == usual.events {
+        limits.events = events;
+    }
+    if limits.queue == usual.queue {
+        limits.queue = QUEUE_MAX;
     }
 }
 
@@ -166,6 +183,18 @@ mod tests {
     use whitewater_check::{Answered, Asked, Deed, Ended};
     use whitewater_sim::OpId;
     use whitewater_store::Text;
+
+    #[test]
+    fn what_a_script_limits_is_limited_so_and_the_rest_as_processes_allow() {
+        let limited = |limits: Limits| {
+            let mut limits = limits;
+            limit(&mut limits, 50_000);
+            (limits.events, limits.queue)
+        };
+        let usual = Limits::default();
+        assert_eq!(limited(usual), (50_000, 10_000));
+        assert_eq!(limited(Limits { events: 7, queue: 150_000, ..usual }), (7, 150_000));
+    }
 
     #[test]
     fn a_key_that_nobody_can_decide_about_is_counted() {

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{HELLO, run_asking};
+use std::time::{Duration, Instant};
 use whitewater_exec::Exec;
 use whitewater_sim::Outcome;
 
@@ -71,6 +72,52 @@ fn what_a_guest_may_not_say_is_a_verdict_on_it_and_not_on_its_host() {
 fn a_guest_that_hangs_has_a_verdict_of_its_own() {
     let outcome = run("exec sleep 30");
     assert_eq!(outcome.verdict.rule(), "guest-answers", "{}", outcome.verdict);
+}
+
+#[test]
+fn a_guest_that_floods_has_a_verdict_of_its_own_within_seconds() {
+    let message = r#"{"send":{"to":"n2","kind":"M","body":1}}"#;
+    let many = format!(
+        r#"i=0; l='{message}'; while [ $i -lt 1000 ]; do l="$l,"'{message}'; i=$((i+1)); done; echo "{{\"effects\":[$l]}}""#
+    );
+    let no_length = r#"echo '{"effects":[{"timer":{"name":"t","low_ms":0,"high_ms":0}}]}'"#;
+    let again = format!("{}; while read -r line; do {0}; done", no_length);
+    for (deed, piece) in [
+        (many.as_str(), "it gives 1001 effects upon one input, and 1000 are the most"),
+        (&again, "more than 1000 of its timers go off at one instant"),
+    ] {
+        let begun = Instant::now();
+        let verdict = run(deed).verdict;
+        assert_eq!(verdict.rule(), "guest-keeps-measure", "{verdict}");
+        assert!(verdict.to_string().contains(piece), "{verdict}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn messages_that_beget_messages_hit_a_limit_within_seconds() {
+    let few = HELLO.replacen('{', r#"{"events":50,"#, 1);
+    for (hello, sends, limit) in [
+        (few.as_str(), 1, "the run takes more than 50 events"),
+        (HELLO, 900, "more than 10000 events wait at once"),
+    ] {
+        let send = vec![r#"{"send":{"to":"n1","kind":"M","body":1}}"#; sends].join(",");
+        let say = format!(r#"echo '{{"effects":[{send}]}}'"#);
+        let begun = Instant::now();
+        let verdict = run_asking(
+            &common::guest(hello, &format!("{say}; while read -r line; do {say}; done")),
+            &[(10, 0, "get r1")],
+        )
+        .verdict;
+        assert_eq!(verdict.to_string(), limit);
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn what_a_guest_may_do_at_most_is_no_flood() {
+    let most = format!(r#"echo '{{"effects":[{}]}}'"#, vec![r#"{"cancel":"t"}"#; 1000].join(","));
+    assert_eq!(run(&most).verdict.rule(), "pass", "{}", run(&most).verdict);
 }
 
 #[test]

@@ -34,6 +34,8 @@ const DEEDS: &[&str] = &[
     r#"echo '{"ask":"truncate","file":"f","length":-1}'"#,
     r#"while true; do echo '{"ask":"read","file":"f"}'; read -r line; done"#,
     r#"while true; do echo '{"ask":"read","file":"f"}'; done"#,
+    r#"l='{"cancel":"t"}'; i=0; while [ $i -lt 1000 ]; do l="$l,{\"cancel\":\"t\"}"; i=$((i+1)); done; echo "{\"effects\":[$l]}""#,
+    r#"t='{"effects":[{"timer":{"name":"t","low_ms":0,"high_ms":0}}]}'; echo "$t"; while read -r line; do echo "$t"; done"#,
     r#"echo '{"effects":[],"role":"leader","term":4}'"#,
 ];
 
