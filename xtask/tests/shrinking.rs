@@ -193,6 +193,22 @@ fn whoever_stops_early_gets_a_plan_in_which_everything_happens() {
     assert_eq!(idle(&small.plan), [""; 0]);
 }
 
+/// Under this seed follower and leader part by many accidents, and nothing of what they are takes away from each other: what
+/// is left of the plan by itself has 2,566 deliveries.
+const BY_MANY_ACCIDENTS: u64 = 0x7c41_eb03;
+
+#[test]
+fn what_took_many_accidents_is_left_as_it_comes_in_a_small_world() {
+    let restrictions = Restrictions { bug: Some("R07".to_owned()), ..Restrictions::default() };
+    let plan = generate(SYSTEMS, BY_MANY_ACCIDENTS, &restrictions).expect("the bug can be planted");
+    let small = shrunk(system(&plan), &plan, 2);
+    assert_eq!(
+        small.signature,
+        Signature::of(&run(&KV, &plan, false).expect("the plan runs")).expect("it fails")
+    );
+    assert!(small.after.deliveries <= 100 && small.minimal, "{}", small.sentence());
+}
+
 #[test]
 fn what_is_left_does_not_depend_on_the_number_of_threads() {
     let plan = found("R06");

@@ -36,6 +36,9 @@ pub mod snapshot;
 mod story;
 mod suspect;
 mod tally;
+#[cfg(test)]
+#[path = "../tests/toy/mod.rs"]
+mod toy;
 pub mod trace_text;
 #[cfg(test)]
 mod traces;

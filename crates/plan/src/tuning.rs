@@ -173,6 +173,18 @@ impl Tuning {
         Ok((base, tuning))
     }
 
+    /// With another range for something that is drawn, such as `servers` or `faults`.
+    ///
+    /// # Panics
+    /// Nothing that is drawn has that name, or the range has nothing in it.
+    pub fn with_range(mut self, name: &str, low: u64, high: u64) -> Tuning {
+        assert!(RANGES.iter().any(|(known, ..)| *known == name), "`{name}` is in no list");
+        assert!(low <= high, "{low} to {high} has nothing in it");
+        self.ranges.retain(|(known, _)| known != name);
+        self.ranges.push((name.to_owned(), (low, high)));
+        self
+    }
+
     /// In how many of how many runs a family is on, if the file says so.
     pub(crate) fn share(&self, family: &str) -> Option<(u64, u64)> {
         assert!(is_family(family) || family.starts_with("option "), "`{family}` is in no list");
@@ -228,6 +240,13 @@ mod tests {
         assert!(wrong(r#"{ "ranges": { "server": [1, 2] } }"#).contains("did you mean `servers`?"));
         assert!(wrong(r#"{ "ranges": { "servers": [5, 12] } }"#).contains("two numbers from 1 to 9"));
         assert!(wrong(r#"{ "weights": {} }"#).starts_with("mine.json:1:3: there is no field `weights` here"));
+    }
+
+    #[test]
+    fn a_range_that_is_given_twice_is_the_later_one() {
+        let once = Tuning::default().with_range("servers", 2, 3);
+        assert_eq!((once.range("servers"), once.range("faults")), (Some((2, 3)), None));
+        assert_eq!(once.with_range("servers", 5, 5).range("servers"), Some((5, 5)));
     }
 
     #[test]

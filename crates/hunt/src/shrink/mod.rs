@@ -4,6 +4,7 @@
 //! several that fail the first one counts, so the result does not depend on the number of threads. At the end nothing is
 //! left to the seed, and every element is needed: without any one of them the failure is gone.
 
+mod afresh;
 mod cluster;
 mod commoner;
 mod element;
@@ -185,9 +186,10 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
         if is_small(&held, shrinking.system) || trials.is_over() {
             break;
         }
-        let from = match number % 3 {
-            0 => Again::Begun(&begun),
-            1 => Again::Left(&held),
+        let from = match number % WAYS {
+            0 => Again::Afresh(&held),
+            1 => Again::Begun(&begun),
+            2 => Again::Left(&held),
             _ => Again::Common(&held),
         };
         let Some(mut other) = again(&mut trials, from, &first, number) else { continue };
@@ -206,8 +208,13 @@ pub fn shrink(shrinking: &Shrinking<'_>, plan: &Plan) -> Result<Shrunk, String> 
 /// Beginnings under other seeds that are tried for a plan that did not become small.
 const ATTEMPTS: u64 = 9;
 
+/// Ways to begin again, taken in turn.
+const WAYS: u64 = 4;
+
 /// What a shrink begins again with.
 enum Again<'a> {
+    /// Small worlds drawn afresh, with the options of the smallest plan there is.
+    Afresh(&'a Held),
     /// The smallest plan there is, under seeds that make its accidents common.
     Common(&'a Held),
     /// The smallest plan there is.
@@ -219,6 +226,7 @@ enum Again<'a> {
 /// Another beginning: what is small already under other seeds, or else the plan as it came, which more seeds let fail.
 fn again(trials: &mut Trials<'_>, from: Again<'_>, first: &Held, number: u64) -> Option<Held> {
     let small = match from {
+        Again::Afresh(held) => afresh::small_world(trials, held, number / WAYS),
         Again::Common(held) => commoner::common(trials, held, number),
         Again::Left(held) => reseed::loosened(trials, held, &first.plan, number),
         Again::Begun(begun) => reseed::elsewhere(trials, begun, number),
@@ -226,22 +234,31 @@ fn again(trials: &mut Trials<'_>, from: Again<'_>, first: &Held, number: u64) ->
     small.or_else(|| reseed::elsewhere(trials, first, number))
 }
 
-/// What is left under a seed, or under another one if that is too much: every decision of a long run is one more pin, and
-/// to take thousands of pins away costs more than to begin elsewhere. With it how many other beginnings were tried for that.
+/// What is left under a seed, or a small world or another seed if that is too much: every decision of a long run is one more
+/// pin, and to take thousands of pins away costs more than to begin elsewhere. With it how many other beginnings were tried
+/// for that.
 fn beginning(trials: &mut Trials<'_>, first: &Held) -> (Held, u64) {
     let mut held = first.clone();
     drawn(trials, &mut held);
-    if held.outcome.counters.deliveries <= LONG || trials.is_over() {
+    let deliveries = |held: &Held| held.outcome.counters.deliveries;
+    if deliveries(&held) <= MIDDLING || trials.is_over() {
         return (held, 0);
     }
-    if let Some(mut other) = reseed::elsewhere(trials, first, 0) {
+    let mut other = afresh::smallest_world(trials, &held);
+    if other.is_none() && deliveries(&held) > LONG {
+        other = reseed::elsewhere(trials, first, 0);
+    }
+    if let Some(mut other) = other {
         drawn(trials, &mut other);
-        if other.outcome.counters.deliveries < held.outcome.counters.deliveries {
+        if deliveries(&other) < deliveries(&held) {
             held = other;
         }
     }
     (held, 1)
 }
+
+/// Deliveries of a run for which it is worth looking for a small world that fails as well.
+const MIDDLING: u64 = 400;
 
 /// Deliveries of a run that is better not pinned.
 const LONG: u64 = 2_500;
