@@ -62,6 +62,11 @@ fn a_saved_failure_says_whether_it_is_still_the_same() {
     assert!(version.err.contains("version 99"), "a notice: {}", version.err);
     assert!(version.err.contains("is not compared"), "{}", version.err);
 
+    let old = replay(&changed("old.json", "\"options\": {", "\"options\": {\n    \"pre-vote\": \"on\","));
+    assert_eq!(old.code, 1, "{old:#?}");
+    assert!(old.out.contains("the same failure"), "{}", old.out);
+    assert!(old.err.contains("left out, as nothing has it any more: option `pre-vote`"), "{}", old.err);
+
     let rule = value["rule"].as_str().expect("a saved failure has its rule");
     let another = replay(&changed("another.json", &format!("\"{rule}\""), "\"election-safety\""));
     assert_eq!(another.code, 1);

@@ -75,6 +75,7 @@ fn failing(bug: &'static str, folder: &Path) -> Failing {
         trace_hash: recorded.hash,
         course: course(&recorded),
         notice: None,
+        gone: Vec::new(),
         plan: small.plan,
     };
     let file = folder.join(format!("{bug}.json"));

@@ -37,6 +37,7 @@ pub(crate) fn saved(failure: &Failure, fingerprint: Option<Fingerprint>, shrunk:
         trace_hash: failure.outcome.hash,
         course: course(&failure.outcome),
         notice: None,
+        gone: Vec::new(),
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Again {
     pub same_run: Option<bool>,
     /// Steps and pins of the plan that took effect.
     pub matched: usize,
-    /// Steps and pins of the plan.
+    /// Steps and pins of the plan, with what of it the code no longer has.
     pub decisions: usize,
     /// Where the run parts from the one that was saved.
     pub parting: Option<Parting>,
@@ -75,13 +75,13 @@ fn read_again(system: &dyn System, saved: &Saved, reading: Reading) -> Result<Ag
         }
         Some(now) => Fate::Another(now),
     };
-    let decisions = script.steps.len() + script.pins.len();
+    let taken = script.steps.len() + script.pins.len();
     // A violation during the faults ends the run before later steps have their turn; they matter to nobody then.
     let unfired = if matches!(fate, Fate::Gone | Fate::Undecided) { outcome.unfired.len() } else { 0 };
     Ok(Again {
         same_run: (saved.plan.version == PLAN_VERSION).then_some(outcome.hash == saved.trace_hash),
-        matched: decisions - outcome.unmet.len() - unfired,
-        decisions,
+        matched: taken - outcome.unmet.len() - unfired,
+        decisions: taken + saved.gone.len(),
         parting: parting(&saved.course, &outcome),
         reading,
         fate,

@@ -74,6 +74,7 @@ fn saved() -> Saved {
         trace_hash: TraceHash(0x0123_4567_89ab_cdef_0000_0000_0000_002a),
         course: vec!["n2 crash".to_owned()],
         notice: None,
+        gone: Vec::new(),
     }
 }
 
@@ -154,6 +155,43 @@ fn a_saved_failure_reads_back_as_it_was_written() {
         ..saved
     };
     assert_eq!(Saved::parse("f.json", &unknown.to_json(), &SYSTEMS), Ok(unknown));
+}
+
+#[test]
+fn what_the_code_no_longer_has_is_left_out_of_a_saved_failure_and_told() {
+    let json = saved().to_json();
+    let old = json.replace("\"announce\"", "\"pre-vote\": \"on\",\n    \"announce\"").replace(
+        "\"crash leader",
+        "\"drop n1->n2 Farewell #1\",\n    \"crash n1 when snapshot-due n2 fires until +5ms\",\n    \"crash leader",
+    );
+    let read = Saved::parse("f.json", &old, &SYSTEMS).expect("it is read");
+    let gone = ["option `pre-vote`", "step `drop n1->n2 Farewell #1`"];
+    assert_eq!(read.gone[..2], gone);
+    assert!(read.gone.len() == 3 && read.gone[2].contains("snapshot-due"), "{:?}", read.gone);
+    assert!(read.notice.as_ref().is_some_and(|notice| gone.iter().all(|gone| notice.contains(gone))));
+    assert_eq!(read.plan, saved().plan);
+    // Of a plan that somebody writes nothing is left out.
+    let written = PLAN.replace("\"announce\"", "\"pre-vote\": \"on\", \"announce\"");
+    let refused = Plan::parse("p.json", &written, &SYSTEMS).expect_err("no such option").to_string();
+    assert!(refused.contains("pond has no option `pre-vote`"), "{refused}");
+}
+
+#[test]
+fn an_error_behind_what_is_left_out_is_at_its_own_line() {
+    let old = saved().to_json().replace(
+        "\"crash leader",
+        "\"drop n1->n2 Farewell #1\",\n    \"crush n1 at 5ms\",\n    \"crash leader",
+    );
+    let place = 1 + old.lines().position(|line| line.contains("crush")).unwrap();
+    let refused = Saved::parse("f.json", &old, &SYSTEMS).expect_err("no such step").to_string();
+    assert!(refused.starts_with(&format!("f.json:{place}:")), "{refused}");
+}
+
+#[test]
+fn a_slip_of_the_hand_in_a_saved_failure_is_refused() {
+    let old = saved().to_json().replace("\"announce\"", "\"annuonce\"");
+    let refused = Saved::parse("f.json", &old, &SYSTEMS).expect_err("no such option").to_string();
+    assert!(refused.contains("did you mean `announce`?"), "{refused}");
 }
 
 #[test]

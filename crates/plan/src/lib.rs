@@ -6,6 +6,7 @@
 mod error;
 mod file;
 mod generate;
+mod gone;
 mod input;
 mod plan;
 mod profile;

@@ -1,8 +1,9 @@
 //! Plans and failures that were kept: a plan with what it did, to be run again.
 
 use crate::file::{Entries, Json, PlanParts, Source, options_json, script_json};
+use crate::gone::{is_option_gone, is_step_gone};
 use crate::scenario::check_rule;
-use crate::text::{parse_script, script_lines};
+use crate::text::{LineError, parse_script, script_lines};
 use crate::{InputError, PLAN_VERSION, Plan, Profile, parse_seed, seed_text};
 use serde::Deserialize;
 use whitewater_sim::{Options, System, TraceHash};
@@ -32,8 +33,10 @@ pub struct Saved {
     pub trace_hash: TraceHash,
     /// The events of the run in short, to find where another one parts from it; empty for a long run.
     pub course: Vec<String>,
-    /// Something to tell whoever runs it: it is of another plan version.
+    /// Something to tell whoever runs it: it is of another plan version, or speaks of what the code no longer has.
     pub notice: Option<String>,
+    /// Options and steps of it that the code no longer has; the plan is without them.
+    pub gone: Vec<String>,
 }
 
 /// What a saved failure owes.
@@ -139,12 +142,12 @@ impl Saved {
             }
             let SavedFile { plan, system, profile, options, bug, script, .. } = file;
             let plan = PlanFile { _schema: None, plan, system, profile, options, bug, script };
-            let plan = read_plan(&source, systems, &plan)?;
+            let (plan, gone) = read_old_plan(&source, systems, plan)?;
             // What no run can break nobody would ever find again, and every replay would be another failure.
             let system = (PlanParts { source: &source, systems }).system(&plan.system)?;
             check_rule(&source, &["rule"], system, &file.rule)?;
             let SavedFile { commit, rule, message, site, fingerprint, shrunk, course, .. } = file;
-            let notice = notice(plan.version);
+            let notice = notice(plan.version, &gone);
             Ok(Saved {
                 plan,
                 seed,
@@ -158,6 +161,7 @@ impl Saved {
                 trace_hash,
                 course,
                 notice,
+                gone,
             })
         };
         read().map_err(|wrong| with_version(wrong, json))
@@ -229,10 +233,44 @@ fn plan_fields(plan: &Plan) -> Vec<(String, Json)> {
     all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// Reads a plan that other code has written: what this one no longer has is left out of it, and said.
+fn read_old_plan(
+    source: &Source<'_>,
+    systems: &[&'static dyn System],
+    mut file: PlanFile,
+) -> Result<(Plan, Vec<String>), InputError> {
+    let system = (PlanParts { source, systems }).system(&file.system)?;
+    let mut gone = Vec::new();
+    file.options.0.retain(|(name, _)| {
+        let is_gone = is_option_gone(system, name);
+        gone.extend(is_gone.then(|| format!("option `{name}`")));
+        !is_gone
+    });
+    let (left_out, script): (Vec<_>, Vec<_>) =
+        numbered(&file.script).partition(|(_, line)| is_step_gone(system, line));
+    gone.extend(left_out.iter().map(|(_, line)| format!("step `{line}`")));
+    Ok((read_parts(source, systems, &file, &script)?, gone))
+}
+
 fn read_plan(
     source: &Source<'_>,
     systems: &[&'static dyn System],
     file: &PlanFile,
+) -> Result<Plan, InputError> {
+    read_parts(source, systems, file, &numbered(&file.script).collect::<Vec<_>>())
+}
+
+/// Lines with their places in the file.
+fn numbered(lines: &[String]) -> impl Iterator<Item = (usize, &String)> {
+    lines.iter().enumerate()
+}
+
+/// Reads a plan whose script are these lines of the file.
+fn read_parts(
+    source: &Source<'_>,
+    systems: &[&'static dyn System],
+    file: &PlanFile,
+    script: &[(usize, &String)],
 ) -> Result<Plan, InputError> {
     if file.plan == 0 {
         let mend = format!("write {PLAN_VERSION}, the version of this program");
@@ -248,7 +286,11 @@ fn read_plan(
     let mut options = Options::new();
     parts.add_options(&mut options, &["options"], system, &file.options)?;
     parts.plant(&mut options, &["bug"], system, file.bug.as_deref())?;
-    let script = parse_script(&file.script, Some(system)).map_err(|wrong| source.wrong_line(wrong))?;
+    let lines: Vec<String> = script.iter().map(|&(_, line)| line.clone()).collect();
+    let script = parse_script(&lines, Some(system)).map_err(|wrong| {
+        let line = script.get(wrong.line).map_or(wrong.line, |&(place, _)| place);
+        source.wrong_line(LineError { line, ..wrong })
+    })?;
     Ok(Plan { version: file.plan, system: file.system.clone(), profile, options, script })
 }
 
@@ -258,12 +300,16 @@ fn parse_hash(text: &str) -> Option<TraceHash> {
     if is_hex { u128::from_str_radix(digits, 16).ok().map(TraceHash) } else { None }
 }
 
-fn notice(version: u32) -> Option<String> {
-    (version != PLAN_VERSION).then(|| {
+fn notice(version: u32, gone: &[String]) -> Option<String> {
+    let other = (version != PLAN_VERSION).then(|| {
         format!(
             "plan version {version}, and this program writes {PLAN_VERSION}: its trace hash is not compared"
         )
-    })
+    });
+    let left_out =
+        (!gone.is_empty()).then(|| format!("left out, as nothing has it any more: {}", gone.join(", ")));
+    let all: Vec<String> = other.into_iter().chain(left_out).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// An error in a file of another version may be no fault of whoever wrote it.
