@@ -22,7 +22,7 @@ const EXTENTS: [Extent; 3] =
     [Extent { steps: 3, timeouts: 8 }, Extent { steps: 8, timeouts: 12 }, Extent { steps: 20, timeouts: 20 }];
 
 /// Worlds that are tried for one beginning.
-const WORLDS: u64 = 2_048;
+const WORLDS: u64 = 1_024;
 
 /// Worlds that are tried behind one that fails, for a shorter one.
 const MORE_WORLDS: usize = 512;
