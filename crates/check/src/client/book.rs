@@ -76,6 +76,18 @@ struct Texts<T> {
     tokens: BTreeMap<T, u64>,
 }
 
+impl<T: Word> Texts<T> {
+    /// The token of a value that an operation writes.
+    fn token(&mut self, value: &T, op: OpId) -> u64 {
+        if let Some(&known) = self.tokens.get::<T>(value) {
+            return known;
+        }
+        let token = u64::from(op.0);
+        self.tokens.insert(value.clone(), token);
+        token
+    }
+}
+
 impl<T: Word> Naming for Texts<T> {
     fn key(&self, key: u64) -> String {
         self.names.get(key as usize).map_or_else(|| format!("key {key}"), |name| name.text().into_owned())
@@ -146,10 +158,12 @@ impl<T: Word> Clients<T> {
 
     fn key(&mut self, key: &T) -> u64 {
         let Texts { keys, names, .. } = &mut self.texts;
-        *keys.entry(key.clone()).or_insert_with(|| {
-            names.push(key.clone());
-            names.len() as u64 - 1
-        })
+        if let Some(&known) = keys.get::<T>(key) {
+            return known;
+        }
+        names.push(key.clone());
+        keys.insert(key.clone(), names.len() as u64 - 1);
+        names.len() as u64 - 1
     }
 
     /// Somebody is told to do something, and begins at once, or when [`Clients::begun`] says so.
@@ -161,8 +175,7 @@ impl<T: Word> Clients<T> {
             Deed::Append(value) => (Ask::Append, Some(value)),
             Deed::Swap(_, new) => (Ask::Swap, Some(new)),
         };
-        let token =
-            value.map_or(0, |value| *self.texts.tokens.entry(value.clone()).or_insert(u64::from(op.0)));
+        let token = value.map_or(0, |value| self.texts.token(value, op));
         self.rules.invoked(op, asked, number, ask, token);
         if self.forgoes_search {
             return;

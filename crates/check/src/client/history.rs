@@ -2,7 +2,7 @@
 
 use super::naming::{Answered, Asked};
 use std::collections::BTreeMap;
-use whitewater_sim::{NodeId, OpId, Violation};
+use whitewater_sim::{NodeId, OpId, Time, Violation};
 
 /// What an operation asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +52,49 @@ pub(crate) struct Operation {
     pub(crate) done: u64,
     pub(crate) state: State,
     /// By whom and when, for messages.
-    pub(crate) asked: Asked,
-    pub(crate) answered: Option<Answered>,
+    node: NodeId,
+    asked_at: Time,
+    /// The answer, part by part, as there are many operations. It came if it has a moment, and told of an index if it has one.
+    answered_by: Option<NodeId>,
+    answered_at: Time,
+    answered_index: u64,
+}
+
+impl Operation {
+    /// An operation that begins.
+    pub(crate) fn begun((key, ask, token): (u64, Ask, u64), invoked: u64, asked: Asked) -> Operation {
+        Operation {
+            key,
+            ask,
+            token,
+            invoked,
+            done: NEVER,
+            state: State::Open,
+            node: asked.node,
+            asked_at: asked.at,
+            answered_by: None,
+            answered_at: Time::MAX,
+            answered_index: NEVER,
+        }
+    }
+
+    /// By whom it was asked for, and when.
+    pub(crate) fn asked(&self) -> Asked {
+        Asked { node: self.node, at: self.asked_at }
+    }
+
+    /// It is answered.
+    pub(crate) fn answer(&mut self, answered: Answered) {
+        self.answered_by = answered.by;
+        self.answered_at = answered.at;
+        self.answered_index = answered.index.unwrap_or(NEVER);
+    }
+
+    /// Its last answer, if it has one.
+    pub(crate) fn answered(&self) -> Option<Answered> {
+        let Operation { answered_by: by, answered_at: at, answered_index: index, .. } = *self;
+        (at != Time::MAX).then_some(Answered { at, by, index: Some(index).filter(|&index| index != NEVER) })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -84,18 +84,19 @@ impl ClientRules {
         if self.history.operations[number].is_some() {
             return;
         }
-        let (invoked, state) = (self.history.now, State::Open);
-        let begun = Operation { key, ask, token, invoked, done: NEVER, state, asked, answered: None };
+        let begun = Operation::begun((key, ask, token), self.history.now, asked);
         self.history.operations[number] = Some(begun);
         self.open += 1;
-        self.keys.entry(key).or_default();
+        let book = self.keys.entry(key).or_default();
         if ask == Ask::Read {
             return;
         }
         if let Some(before) = self.history.writes.insert(token, op) {
             self.history.before.entry(token).or_default().push(before);
-            for key in [key, self.history.operation(before).key] {
-                self.keys.entry(key).or_default().shared_tokens.push(token);
+            book.shares(token);
+            let other = self.history.operation(before).key;
+            if other != key {
+                self.keys.entry(other).or_default().shares(token);
             }
         }
     }
@@ -123,12 +124,12 @@ impl ClientRules {
             Answer::Refused => (State::Refused, NEVER),
             Answer::Unknown => (State::Unknown, NEVER),
         };
-        operation.answered = Some(answered);
+        operation.answer(answered);
         let operation = *operation;
         match answer {
             Answer::Value(tokens) => {
                 let (key, invoked) = (operation.key, operation.invoked);
-                let reading = Reading { asked: operation.asked, answered };
+                let reading = Reading { asked: operation.asked(), answered };
                 let value = Value { key, tokens, invoked, reading, naming, is_final: false };
                 self.check(&value)
             }
@@ -159,7 +160,7 @@ impl ClientRules {
 
     /// By whom an operation was asked for, and when, if it was.
     pub(crate) fn asked(&self, op: OpId) -> Option<Asked> {
-        Some(self.history.operations.get(op.0 as usize)?.as_ref()?.asked)
+        Some(self.history.operations.get(op.0 as usize)?.as_ref()?.asked())
     }
 
     /// All keys that were ever asked for.

@@ -3,6 +3,7 @@
 use super::book::{Deed, Ended, Word};
 use super::naming::moment;
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 use whitewater_history::{
     Ask, Budget, CounterExample, History, Model, NEVER, Operation as Told, Options, Outcome, Symbol, Verdict,
     certify, check, claimed_order, write,
@@ -26,7 +27,7 @@ struct Seen<T> {
     deed: Deed<T>,
     ended: Option<Ended<T>>,
     /// Moments of its beginning, once it has begun, and its end.
-    invoked: Option<u64>,
+    invoked: Option<NonZeroU64>,
     returned: u64,
     /// Where the server says it stands in the order of all operations, if it says so.
     place: Option<u64>,
@@ -92,7 +93,7 @@ impl<T: Word> Record<T> {
     pub(super) fn begun(&mut self, op: OpId, now: Time) {
         let moment = self.moments.len() as u64 + 1;
         let Some(seen) = self.of(op).filter(|seen| seen.invoked.is_none()) else { return };
-        seen.invoked = Some(moment);
+        seen.invoked = NonZeroU64::new(moment);
         self.moments.push(now);
     }
 
@@ -141,7 +142,7 @@ impl<T: Word> Record<T> {
                 Some(Ended::Refused) => continue,
                 Some(Ended::Unknown) | None => Outcome::Unknown,
             };
-            let Some(invoked) = seen.invoked else { continue };
+            let Some(invoked) = seen.invoked.map(NonZeroU64::get) else { continue };
             let mut of = |text: &T| symbol(&mut history, text);
             let ask = match &seen.deed {
                 Deed::Read => Ask::Read,

@@ -199,9 +199,9 @@ impl Value<'_> {
             Ask::Put | Ask::Swap | Ask::Read => "put",
         };
         let value = self.naming.value(token);
-        let Asked { node, at } = write.asked;
+        let Asked { node, at } = write.asked();
         let at = moment(at);
-        match write.answered.filter(|_| write.state == State::Done) {
+        match write.answered().filter(|_| write.state == State::Done) {
             Some(answered) => {
                 let ended = moment(answered.at);
                 format!(
@@ -230,6 +230,13 @@ impl Value<'_> {
 }
 
 impl KeyBook {
+    /// A token has more than one write.
+    pub(crate) fn shares(&mut self, token: u64) {
+        if self.shared_tokens.last() != Some(&token) {
+            self.shared_tokens.push(token);
+        }
+    }
+
     /// When the latest of the writes began that the newest read showed.
     fn newest_invoked(&self, history: &History) -> u64 {
         let begun = |token| history.writes.get(token).map_or(0, |&op| history.operation(op).invoked);
