@@ -79,6 +79,14 @@ impl ChainLog {
         self.entries.get(self.dropped + offset).copied()
     }
 
+    /// What stands from `index` on, or from the base if that lies behind it, and the index of the first of it.
+    #[inline]
+    pub fn from(&self, index: u64) -> (u64, &[Linked]) {
+        let first = index.max(self.base);
+        let offset = self.dropped + (first - self.base) as usize;
+        (first, self.entries.get(offset..).unwrap_or_default())
+    }
+
     /// Term at `index`, as [`crate::LogView::term_at`] wants it.
     #[inline]
     pub fn term_at(&self, index: u64) -> Option<u64> {
@@ -104,6 +112,12 @@ impl ChainLog {
     #[inline]
     pub fn push(&mut self, linked: Linked) {
         self.entries.push(linked);
+    }
+
+    /// Adds entries whose chain hashes are known.
+    #[inline]
+    pub(crate) fn extend(&mut self, linked: &[Linked]) {
+        self.entries.extend_from_slice(linked);
     }
 
     /// Cuts off everything after `last`. Panics if that lies before the base.
@@ -169,6 +183,9 @@ mod tests {
             for index in [0, base.saturating_sub(1), base, base + 1, last - 1, last, last + 1] {
                 let kept = whole.at(index).filter(|_| index >= base);
                 assert_eq!(log.at(index), kept, "{index} after {base}");
+                let (first, rest) = log.from(index);
+                let expected: Vec<_> = (first..=last).filter_map(|index| whole.at(index)).collect();
+                assert_eq!((first, rest), (index.max(base), &expected[..]));
             }
             log.append(last + 1, 9, 6);
             assert_eq!(log.term_at(last + 1), Some(9));

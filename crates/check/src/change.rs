@@ -119,6 +119,12 @@ impl Shadows {
         self.nodes[node.index()]
     }
 
+    /// As [`Shadows::of`], in place.
+    #[inline]
+    pub(crate) fn last(&self, node: NodeId) -> &Standing {
+        &self.nodes[node.index()]
+    }
+
     /// Forgets a node.
     pub(crate) fn forget(&mut self, node: NodeId) {
         self.nodes[node.index()] = Standing::default();

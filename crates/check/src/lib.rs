@@ -42,7 +42,7 @@ pub use client::{
 pub use election_safety::ElectionSafety;
 pub use lease::{Heard, LeaseRules, LeaseStep};
 pub use log::{LogStanding, RaftRules};
-pub use log_view::{LogView, RaftView, Refusal, RefusalReason, Spoken, Stimulus};
+pub use log_view::{LogView, RaftView, Refusal, RefusalReason, Spoken, Stimulus, Tracked};
 pub use membership::{Membership, set_of};
 pub use monotonic_terms::MonotonicTerms;
 pub use owed::{Because, Ground, Owed, SETTLE_TIMEOUTS, owed};

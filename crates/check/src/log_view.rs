@@ -1,5 +1,6 @@
 //! What a Raft with a log shows of itself, and what the messages it sends promise.
 
+use crate::chain::Linked;
 use crate::membership::Membership;
 use crate::view::ElectionView;
 use whitewater_sim::NodeId;
@@ -32,6 +33,11 @@ pub trait LogView {
     fn term_at(&self, index: u64) -> Option<u64>;
     /// A hash over all entries up to `index`: equal hashes mean equal prefixes. `None` as for [`LogView::term_at`].
     fn chain_at(&self, index: u64) -> Option<u64>;
+    /// Both at once.
+    #[inline]
+    fn linked_at(&self, index: u64) -> Option<Linked> {
+        self.term_at(index).zip(self.chain_at(index)).map(|(term, chain)| Linked { term, chain })
+    }
     /// The highest index such that all entries of the present log up to it would be there after a crash at this moment.
     /// Cutting the log in memory lowers it, even if the disk still holds what was cut off.
     fn durable_index(&self) -> u64;
@@ -49,6 +55,15 @@ pub trait LogView {
     fn snapshot_awaited(&self, peer: NodeId) -> Option<u64> {
         let _ = peer;
         None
+    }
+    /// While the node leads: all of these three at once.
+    #[inline]
+    fn tracked(&self, peer: NodeId) -> Tracked {
+        Tracked {
+            match_index: self.match_index(peer).unwrap_or(0),
+            next_index: self.next_index(peer),
+            snapshot_awaited: self.snapshot_awaited(peer),
+        }
     }
     /// Whether nobody is told up to where the log goes but who leads the term: some implementations tell it candidates and
     /// former leaders as well.
@@ -84,6 +99,17 @@ pub trait LogView {
     fn last_refusal(&self) -> Option<Refusal> {
         None
     }
+}
+
+/// What a leader knows of a peer's log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tracked {
+    /// See [`LogView::match_index`]; 0 if there is none.
+    pub match_index: u64,
+    /// See [`LogView::next_index`].
+    pub next_index: Option<u64>,
+    /// See [`LogView::snapshot_awaited`].
+    pub snapshot_awaited: Option<u64>,
 }
 
 /// A Raft with elections and a log.

@@ -4,7 +4,7 @@ use crate::progress::majority;
 use whitewater_sim::NodeId;
 
 /// A membership, as a server sees it. Sets have a bit for each server, by position.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Eq)]
 pub struct Membership {
     /// Who votes; in a joint membership, who votes afterwards.
     pub voters: u16,
@@ -18,9 +18,27 @@ pub struct Membership {
     pub auto_leave: bool,
 }
 
+impl PartialEq for Membership {
+    /// Told in two comparisons, as every step of a leader asks for it.
+    #[inline]
+    fn eq(&self, other: &Membership) -> bool {
+        self.sets() == other.sets() && self.auto_leave == other.auto_leave
+    }
+}
+
 /// The set of these servers.
 pub fn set_of(nodes: impl IntoIterator<Item = NodeId>) -> u16 {
     nodes.into_iter().fold(0, |set, node| set | 1 << node.position())
+}
+
+/// The servers of a set.
+#[inline]
+pub(crate) fn members(mut set: u16) -> impl Iterator<Item = NodeId> {
+    std::iter::from_fn(move || {
+        let position = (set != 0).then_some(set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(NodeId::server(position))
+    })
 }
 
 impl Membership {
@@ -33,6 +51,13 @@ impl Membership {
             learners_next: 0,
             auto_leave: false,
         }
+    }
+
+    /// All sets side by side, in the order in which they lie in memory.
+    #[inline]
+    const fn sets(&self) -> u64 {
+        let Membership { voters, outgoing, learners, learners_next, .. } = *self;
+        voters as u64 | (outgoing as u64) << 16 | (learners as u64) << 32 | (learners_next as u64) << 48
     }
 
     /// Whether two majorities have to agree.
@@ -56,11 +81,13 @@ impl Membership {
     }
 
     /// The halves that each need a majority.
+    #[inline]
     pub fn halves(&self) -> impl Iterator<Item = u16> + use<> {
         [self.voters, self.outgoing].into_iter().filter(|&half| half != 0)
     }
 
     /// Whether the servers in a set can decide without anybody else.
+    #[inline]
     pub fn decides(&self, set: u16) -> bool {
         let agrees = |half: u16| (set & half).count_ones() as usize >= majority(half.count_ones() as usize);
         self.voters != 0 && self.halves().all(agrees)
@@ -104,8 +131,7 @@ impl Membership {
 
 /// The servers of a set by name.
 pub(crate) fn names(set: u16) -> String {
-    let names = (0..16).filter(|n| set & 1 << n != 0).map(|n| NodeId::server(n).to_string());
-    names.collect::<Vec<_>>().join(" ")
+    members(set).map(|node| node.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 impl std::fmt::Display for Membership {
@@ -137,6 +163,20 @@ mod tests {
 
     fn joint(voters: u16, outgoing: u16) -> Membership {
         Membership { voters, outgoing, ..Membership::default() }
+    }
+
+    #[test]
+    fn memberships_that_differ_in_anything_are_not_the_same() {
+        let whole = Membership { voters: 1, outgoing: 2, learners: 4, learners_next: 2, auto_leave: true };
+        let others = [
+            Membership { voters: 3, ..whole },
+            Membership { outgoing: 0, ..whole },
+            Membership { learners: 1 << 15, ..whole },
+            Membership { learners_next: 0, ..whole },
+            Membership { auto_leave: false, ..whole },
+        ];
+        assert_eq!(whole, { whole });
+        assert!(others.iter().all(|other| *other != whole));
     }
 
     #[test]

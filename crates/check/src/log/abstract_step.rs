@@ -139,7 +139,8 @@ impl AbstractStep {
         let restarted = change.before.first_index != change.after.first_index;
         let booted = change.bits.meets(Bits::BOOT);
         if is.role == Role::Leader {
-            let is_own = (kept + 1..=log.last_index()).all(|index| log.term_at(index) == Some(is.term));
+            let (first, added) = log.from(kept + 1);
+            let is_own = first == kept + 1 && added.iter().all(|entry| entry.term == is.term);
             self.write(is.term, log, change.after.commit);
             if booted || restarted || may_lead_with(before, kept, is_own) {
                 return None;
@@ -208,11 +209,12 @@ impl AbstractStep {
         let Some(written) = self.leaders.iter_mut().rev().find(|written| written.term == term) else {
             return;
         };
-        for index in written.log.last_index() + 1..=log.last_index() {
-            match log.at(index) {
-                Some(linked) => written.log.push(linked),
+        let next = written.log.last_index() + 1;
+        if next <= log.last_index() {
+            match log.from(next) {
+                (first, added) if first == next => written.log.extend(added),
                 // It is all committed, and known from there.
-                None => return written.log = log.clone(),
+                _ => return written.log = log.clone(),
             }
         }
         if commit <= written.log.last_index() {

@@ -13,7 +13,7 @@ impl SpeechRule for AcknowledgementsDurable {
     const CLAIM: &'static str = "An entry is durable before its node acknowledges it.";
     const SOURCE: &'static str = "etcd's CommittedIsDurableInv; Ongaro's thesis, section 3.8";
 
-    #[inline]
+    #[inline(always)]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         let Spoken::AppendResponse { to, term, index } = said else { return Ok(()) };
         let (node, durable) = (speaker.node, speaker.durable_index);

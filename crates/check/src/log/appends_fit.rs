@@ -16,7 +16,7 @@ impl SpeechRule for AppendsFit {
     const SOURCE: &'static str =
         "Specula's AppendEntriesPrevLogTermValidInv; Ongaro's raft.tla, AppendEntries";
 
-    #[inline]
+    #[inline(always)]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         let Spoken::Append { to, term, index, log_term, commit, .. } = said else { return Ok(()) };
         // What was said in an earlier term may leave late, and the log may be another one since.

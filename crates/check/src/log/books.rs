@@ -45,9 +45,9 @@ impl Gold {
             Some(log) if log.last_index() >= base => log,
             gap => gap.insert(ChainLog::starting_after(base, source.at(base).expect("a log has its base"))),
         };
-        for index in log.last_index() + 1..=commit {
-            log.push(source.at(index).expect("the index lies between base and end"));
-        }
+        let (first, entries) = source.from(log.last_index() + 1);
+        // Base and end lie on either side of them.
+        log.extend(&entries[..(commit + 1 - first) as usize]);
         match self.terms.last_mut() {
             Some((last, index)) if *last >= term => *index = commit,
             _ => self.terms.push((term, commit)),

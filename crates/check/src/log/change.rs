@@ -51,13 +51,13 @@ impl LogStanding {
     /// The present standing of a node. Panics if the node cannot tell the chain hash of its own last entry.
     #[inline]
     pub(crate) fn of<V: LogView + ?Sized>(view: &V) -> LogStanding {
-        let last_index = view.last_index();
+        let (last_index, commit) = (view.last_index(), view.commit());
         LogStanding {
             first_index: view.first_index(),
             last_index,
             last_chain: view.chain_at(last_index).expect("a log knows the hash of its last entry"),
-            commit: view.commit().min(last_index),
-            unfounded: view.commit().saturating_sub(view.memory_last_index()),
+            commit: commit.min(last_index),
+            unfounded: commit.saturating_sub(view.memory_last_index()),
             applied: view.applied(),
             state_hash: view.state_hash(),
             durable_index: view.durable_index(),

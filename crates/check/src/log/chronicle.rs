@@ -81,11 +81,13 @@ pub(crate) struct Requests {
     stood: Vec<Vec<u64>>,
     /// By position, terms in which a node led.
     led: Vec<Vec<u64>>,
+    /// The highest of them.
+    highest_led: u64,
 }
 
 impl Default for Requests {
     fn default() -> Requests {
-        Requests { stood: vec![Vec::new(); SERVERS_MAX], led: vec![Vec::new(); SERVERS_MAX] }
+        Requests { stood: vec![Vec::new(); SERVERS_MAX], led: vec![Vec::new(); SERVERS_MAX], highest_led: 0 }
     }
 }
 
@@ -99,6 +101,13 @@ impl Requests {
     pub(crate) fn leads(&mut self, node: NodeId, term: u64) {
         self.stands(node, term);
         note_term(&mut self.led[node.position()], term);
+        self.highest_led = self.highest_led.max(term);
+    }
+
+    /// The highest term that anybody has led.
+    #[inline]
+    pub(crate) fn highest_led(&self) -> u64 {
+        self.highest_led
     }
 
     /// Whether a node has stood for election in a term.
@@ -175,6 +184,8 @@ mod tests {
         assert!([3, 5, 6].iter().all(|&term| requests.has_stood(node, term)) && !requests.has_stood(node, 4));
         assert!(requests.has_led(node, 5) && !requests.has_led(node, 3) && !requests.has_led(node, 6));
         assert!(!requests.has_stood(NodeId::server(0), 3));
+        requests.leads(node, 4);
+        assert_eq!(requests.highest_led(), 5);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::books::Books;
 use super::change::LogChange;
 use super::rule::LogRule;
 use crate::change::Bits;
-use crate::membership::{names, set_of};
+use crate::membership::{members, names, set_of};
 use whitewater_sim::{NodeId, Role, SERVERS_MAX, Violation};
 
 /// What a leader commits is on the disks of a quorum of its membership; of both quorums, if that is joint.
@@ -33,12 +33,16 @@ impl LogRule for CommittedOnQuorum {
             let kept = shadow.log.base() >= commit || shadow.log.chain_at(commit) == chain;
             shadow.forgiven || shadow.uncertain || durable >= commit && kept
         };
-        let holders = set_of((0..SERVERS_MAX).map(NodeId::server).filter(has));
         // It may have been committed before or behind a change that was applied in the same step.
         let news = change.memberships.iter().map(|&(_, membership)| membership);
-        if news.chain([change.membership]).any(|membership| membership.decides(holders)) {
+        let memberships = || news.clone().chain([change.membership]);
+        // Only who votes counts.
+        let voters = memberships().fold(0, |voters, membership| voters | membership.all_voters());
+        let deciding = members(voters).filter(has).fold(0, |set, node| set | 1 << node.index());
+        if memberships().any(|membership| membership.decides(deciding)) {
             return Ok(());
         }
+        let holders = set_of((0..SERVERS_MAX).map(NodeId::server).filter(has));
         let message = format!(
             "{leader} leads term {} and commits entry {commit}, which is durable at {}, with {}",
             is.term,

@@ -2,7 +2,7 @@
 
 use super::shadow::Shadow;
 use crate::change::Standing;
-use crate::log_view::{RaftView, Stimulus};
+use crate::log_view::{RaftView, Stimulus, Tracked};
 use whitewater_sim::{NodeId, Role, SERVERS_MAX};
 
 /// Peers of a leader, a bit each by position.
@@ -21,45 +21,46 @@ pub(super) struct Followed {
 pub(super) fn follow_matches<V: RaftView + ?Sized>(
     shadow: &mut Shadow,
     servers: usize,
-    node: NodeId,
+    leader: NodeId,
     stimulus: Stimulus,
     view: &V,
-    (was, is): (Standing, Standing),
+    (was, is): (&Standing, &Standing),
 ) -> Followed {
     let mut followed = Followed::default();
-    if is.role != Role::Leader {
-        return followed;
-    }
     if was.role != Role::Leader || was.term != is.term {
         (shadow.matches, shadow.awaited) = ([0; SERVERS_MAX], [None; SERVERS_MAX]);
     }
-    let mut follow = |peer: NodeId| {
-        let (at, bit) = (peer.position(), 1 << peer.position());
-        let index = view.match_index(peer).unwrap_or(0);
-        let before = std::mem::replace(&mut shadow.matches[at], index);
-        if view.next_index(peer).is_some_and(|next| next <= index) {
-            followed.repeating |= bit;
-        }
-        let awaited = view.snapshot_awaited(peer);
-        let same = std::mem::replace(&mut shadow.awaited[at], awaited) == awaited;
-        if before != index {
-            followed.matched |= bit;
-            // Another one may have been asked for.
-            if same && awaited.is_some() && before < index && index + 1 >= view.first_index() {
-                followed.awaiting |= bit;
-            }
-        }
-    };
     match stimulus {
         // A match index is learnt from its peer.
         Stimulus::Delivered(peer) | Stimulus::Refused(peer) => {
-            if peer.is_server() && peer != node {
-                follow(peer);
+            if peer.is_server() && peer != leader {
+                followed.follow(shadow, view, peer);
             }
         }
         Stimulus::Booted | Stimulus::Other => {
-            (0..servers).map(NodeId::server).filter(|&p| p != node).for_each(follow);
+            let peers = (0..servers).map(NodeId::server).filter(|&peer| peer != leader);
+            peers.for_each(|peer| followed.follow(shadow, view, peer));
         }
     }
     followed
+}
+
+impl Followed {
+    #[inline]
+    fn follow<V: RaftView + ?Sized>(&mut self, shadow: &mut Shadow, view: &V, peer: NodeId) {
+        let (at, bit) = (peer.index(), 1 << peer.index());
+        let Tracked { match_index: index, next_index, snapshot_awaited: awaited } = view.tracked(peer);
+        let before = std::mem::replace(&mut shadow.matches[at], index);
+        if next_index.is_some_and(|next| next <= index) {
+            self.repeating |= bit;
+        }
+        let same = std::mem::replace(&mut shadow.awaited[at], awaited) == awaited;
+        if before != index {
+            self.matched |= bit;
+            // Another one may have been asked for.
+            if same && awaited.is_some() && before < index && index + 1 >= view.first_index() {
+                self.awaiting |= bit;
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@ impl SpeechRule for GrantsDurable {
     const CLAIM: &'static str = "A vote is durable before it leaves its node.";
     const SOURCE: &'static str = "Ongaro's thesis, section 3.8; Specula's VoteSafetyAcrossCrash";
 
-    #[inline]
+    #[inline(always)]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         let Spoken::Grant { to, term } = said else { return Ok(()) };
         let (node, durable_term) = (speaker.node, speaker.durable_term);

@@ -23,7 +23,7 @@ impl LogRule for LeaderCompleteness {
         if is.role == Role::Leader && (was.role != Role::Leader || was.term != is.term) {
             Self::check(books, node, is.term)?;
         }
-        if books.gold.last_index() > change.committed_known {
+        if books.gold.last_index() > change.committed_known && books.requests.highest_led() > is.term {
             for (leader, term) in books.leaders().filter(|&(leader, term)| leader != node && term > is.term) {
                 Self::check(books, leader, term)?;
             }

@@ -28,9 +28,11 @@ impl LogRule for LogMatching {
     #[inline]
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
         let node = change.node;
-        let log = &books.node(node).log;
-        for index in change.kept + 1..=change.after.last_index {
-            let Some(linked) = log.at(index) else { continue };
+        let (first_index, entries) = books.node(node).log.from(change.kept + 1);
+        if self.knows(first_index, entries) {
+            return Ok(());
+        }
+        for (index, &linked) in (first_index..).zip(entries) {
             let first = self.first(index, linked);
             if first.chain != linked.chain {
                 let message = format!(
@@ -46,6 +48,19 @@ impl LogRule for LogMatching {
 }
 
 impl LogMatching {
+    /// Whether these entries were seen first, as they are in most steps; those that nobody has seen yet are remembered.
+    #[inline]
+    fn knows(&mut self, first_index: u64, entries: &[Linked]) -> bool {
+        let Some(offset) = first_index.checked_sub(self.start).map(|offset| offset as usize) else {
+            return false;
+        };
+        if offset == self.firsts.len() && !self.firsts.is_empty() {
+            self.firsts.extend_from_slice(entries);
+            return true;
+        }
+        self.firsts.get(offset..offset + entries.len()).is_some_and(|known| known == entries)
+    }
+
     /// The first entry seen with this index and term: `linked` itself if it is new.
     #[inline]
     fn first(&mut self, index: u64, linked: Linked) -> Linked {

@@ -3,6 +3,7 @@
 use super::books::Books;
 use super::change::LogChange;
 use super::rule::LogRule;
+use crate::chain::Linked;
 use crate::change::Bits;
 use whitewater_sim::Violation;
 
@@ -20,8 +21,8 @@ impl LogRule for LogTerms {
     fn observe(&mut self, change: &LogChange<'_>, books: &Books) -> Result<(), Violation> {
         let (node, log) = (change.node, &books.node(change.node).log);
         let mut previous = log.term_at(change.kept).unwrap_or(0);
-        for index in change.kept + 1..=change.after.last_index {
-            let term = log.term_at(index).unwrap_or(previous);
+        let (first_index, entries) = log.from(change.kept + 1);
+        for (index, &Linked { term, .. }) in (first_index..).zip(entries) {
             if term < previous {
                 let message = format!("{node} has entry {index} of term {term} after one of term {previous}");
                 return Self::broken(node, None, message);

@@ -14,7 +14,7 @@ impl SpeechRule for MessageTerms {
         "A message carries no term that its sender has not reached, pre-votes excepted.";
     const SOURCE: &'static str = "etcd's MessageTermsLtCurrentTerm, CCF's MonoTermInv";
 
-    #[inline]
+    #[inline(always)]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         if said.term() <= speaker.term || matches!(said, Spoken::Other { is_pre_vote: true, .. }) {
             return Ok(());

@@ -13,7 +13,7 @@ impl SpeechRule for ResponsesDurable {
     const CLAIM: &'static str = "The term of a response is durable before the response leaves its node.";
     const SOURCE: &'static str = "etcd raft's rule for messages that wait for the storage; openraft";
 
-    #[inline]
+    #[inline(always)]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         let (node, durable_term) = (speaker.node, speaker.durable_term);
         let is_response =

@@ -14,7 +14,7 @@ impl SpeechRule for RetriesCarry {
         "A leader that tries a refused append again sends entries with it if it has any behind its place.";
     const SOURCE: &'static str = "SandTable's AEResponseNoEmptyRetry";
 
-    #[inline]
+    #[inline(always)]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         let Spoken::Append { to, term, index, entries: 0, .. } = said else { return Ok(()) };
         let (node, last) = (speaker.node, speaker.last_before);

@@ -30,7 +30,49 @@ pub(crate) trait LogRule {
     }
 }
 
+/// Adds what a rule found, if it found anything.
+#[inline]
+pub(super) fn note(result: Result<(), Violation>, broken: &mut Vec<Violation>) {
+    if let Err(violation) = result {
+        broken.push(violation);
+    }
+}
+
+/// Which rules wake on which bit of a change, a bit each: whoever sleeps through a change costs no more than a look at its bit.
+pub(crate) struct Alarm([u64; 32]);
+
+impl Alarm {
+    /// For rules that wake on these bits; the first has the bit `first`, and each that follows the next.
+    pub(crate) const fn of(first: u64, rules: &[Bits]) -> Alarm {
+        let mut by_bit = [0; 32];
+        let mut rule = 0;
+        while rule < rules.len() {
+            let mut bit = 0;
+            while bit < by_bit.len() {
+                if rules[rule].0 >> bit & 1 == 1 {
+                    by_bit[bit] |= first << rule;
+                }
+                bit += 1;
+            }
+            rule += 1;
+        }
+        Alarm(by_bit)
+    }
+
+    /// The rules that a change wakes.
+    #[inline]
+    pub(crate) fn wakes(&self, Bits(mut changed): Bits) -> u64 {
+        let mut awake = 0;
+        while changed != 0 {
+            awake |= self.0[changed.trailing_zeros() as usize];
+            changed &= changed - 1;
+        }
+        awake
+    }
+}
+
 /// Who speaks, as it is at the end of the step in which it does.
+#[derive(Clone, Copy)]
 pub(crate) struct Speaker {
     pub(crate) node: NodeId,
     pub(crate) term: u64,
@@ -40,6 +82,7 @@ pub(crate) struct Speaker {
     /// Where it appends: the term of the entry before in its own log, if that is there and not compacted.
     pub(crate) named_term: Option<u64>,
     pub(crate) durable_term: u64,
+    /// Where it is no append or acknowledgement that it sends: its vote on the disk.
     pub(crate) durable_vote: Option<NodeId>,
     pub(crate) durable_index: u64,
     /// Where it asks for votes as if it was told to take over: whether it was.
@@ -72,5 +115,19 @@ pub(crate) trait SpeechRule {
     fn broken(speaker: &Speaker, peer: Option<NodeId>, message: String) -> Result<(), Violation> {
         let node = Some(speaker.node);
         Err(Violation { rule: Self::NAME, claim: Self::CLAIM, message, node, peer })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_wakes_those_who_look_at_any_of_its_bits() {
+        let alarm = Alarm::of(0b100, &[Bits::TERM, Bits(Bits::TERM.0 | Bits::MATCH.0), Bits::MATCH]);
+        assert_eq!(alarm.wakes(Bits::NONE), 0);
+        assert_eq!(alarm.wakes(Bits::TERM), 0b01100);
+        assert_eq!(alarm.wakes(Bits::MATCH), 0b11000);
+        assert_eq!(alarm.wakes(Bits::TERM | Bits::MATCH | Bits::COMMIT), 0b11100);
     }
 }

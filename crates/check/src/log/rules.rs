@@ -36,7 +36,7 @@ use super::peer_refused::PeerRefused;
 use super::pre_vote_keeps_term::PreVoteKeepsTerm;
 use super::responses_durable::ResponsesDurable;
 use super::retries_carry::RetriesCarry;
-use super::rule::{LogRule, Speaker, SpeechRule};
+use super::rule::{Alarm, LogRule, Speaker, SpeechRule, note};
 use super::snapshot_committed::SnapshotCommitted;
 use super::snapshot_ended::SnapshotEnded;
 use super::state_machine_safety::StateMachineSafety;
@@ -69,19 +69,13 @@ impl ElectionRules {
     }
 }
 
-#[inline]
-fn note(result: Result<(), Violation>, broken: &mut Vec<Violation>) {
-    if let Err(violation) = result {
-        broken.push(violation);
-    }
-}
-
 /// Declares the rules over what nodes say, in the order in which they hear.
 macro_rules! speech_rules {
     ($($rule:ty,)*) => {
         const SPEECH_RULES: &[Description] = &[$(Description::of_speech::<$rule>(),)*];
 
-        #[inline]
+        /// Where it is known what is said, nothing is left of the rules that do not look at it.
+        #[inline(always)]
         fn hear(blind: u64, said: Spoken, speaker: &Speaker, broken: &mut Vec<Violation>) {
             let mut bit = FIRST_SPEECH_RULE;
             $(
@@ -106,6 +100,36 @@ speech_rules! {
     TransferOrdered,
 }
 
+/// Hears what is said seldom: elections, refusals, snapshots, orders. Gives it back if it is an answer that nobody asked for.
+#[inline(never)]
+fn hear_rare(
+    said: Spoken,
+    mut speaker: Speaker,
+    books: &mut Books,
+    grants: &mut Vec<Grant>,
+    (blind, broken): (u64, &mut Vec<Violation>),
+) -> Option<Spoken> {
+    let mut unasked = None;
+    match said {
+        Spoken::Grant { to, term } => {
+            grants.push(Grant { term, candidate: to });
+            if !books.requests.has_stood(to, term) {
+                unasked = Some(said);
+            }
+        }
+        Spoken::Order { to, term } => books.orders.remember(term, to),
+        Spoken::Campaign { term, takes_over } => {
+            // Many ticks at once may be several elections, of which only the last one shows.
+            books.requests.stands(speaker.node, term);
+            speaker.was_ordered = takes_over && books.orders.has(term.saturating_sub(1), speaker.node);
+        }
+        Spoken::Snapshot { term, .. } if term != speaker.term => books.requests.leads(speaker.node, term),
+        _ => {}
+    }
+    hear(blind, said, &speaker, broken);
+    unasked
+}
+
 /// Declares the rules over logs in the order in which they look.
 macro_rules! log_rules {
     ($($field:ident: $rule:ty,)*) => {
@@ -116,6 +140,9 @@ macro_rules! log_rules {
 
         const LOG_RULES: &[Description] = &[$(Description::of_log::<$rule>(),)*];
 
+        /// Rules that a change wakes, by the bit of the change.
+        static ALARM: Alarm = Alarm::of(FIRST_LOG_RULE, &[$(<$rule>::WAKES_ON,)*]);
+
         impl LogRules {
             #[inline]
             fn wake(
@@ -125,9 +152,10 @@ macro_rules! log_rules {
                 books: &Books,
                 broken: &mut Vec<Violation>,
             ) {
+                let awake = ALARM.wakes(change.bits) & !blind;
                 let mut bit = FIRST_LOG_RULE;
                 $(
-                    if change.bits.meets(<$rule>::WAKES_ON) && blind & bit == 0 {
+                    if awake & bit != 0 {
                         note(self.$field.observe(change, books), broken);
                     }
                     bit <<= 1;
@@ -289,8 +317,44 @@ impl RaftRules {
         spoken: impl IntoIterator<Item = Spoken>,
     ) -> Result<(), Violation> {
         let (standing, after) = (Standing::of(view), LogStanding::of(view));
-        let shadow = &mut self.books.nodes[node.position()];
-        let mut speaker = Speaker {
+        if !self.broken.is_empty() {
+            self.broken.clear();
+        }
+        self.grants.clear();
+        let unasked = self.listen(node, stimulus, view, (&standing, &after), spoken);
+        let shadow = &mut self.books.nodes[node.index()];
+        let was = self.books.elections.last(node);
+        let followed = if standing.role == Role::Leader {
+            follow_matches(shadow, self.servers, node, stimulus, view, (was, &standing))
+        } else {
+            Followed::default()
+        };
+        if standing != *was
+            || after != shadow.standing
+            || followed.matched | followed.repeating != 0
+            || unasked.is_some()
+            || !self.grants.is_empty()
+            || stimulus == Stimulus::Booted
+        {
+            let booted = stimulus == Stimulus::Booted;
+            self.observe_changed(node, booted, view, &standing, &after, (followed, unasked));
+        }
+        if self.broken.is_empty() { Ok(()) } else { self.first_broken() }
+    }
+
+    /// Hears what a server says in a step. Gives an answer among it that nobody asked for.
+    #[inline]
+    fn listen<V: RaftView + ?Sized>(
+        &mut self,
+        node: NodeId,
+        stimulus: Stimulus,
+        view: &V,
+        (standing, after): (&Standing, &LogStanding),
+        spoken: impl IntoIterator<Item = Spoken>,
+    ) -> Option<Spoken> {
+        let RaftRules { books, grants, broken, blind, .. } = self;
+        let shadow = &books.nodes[node.index()];
+        let speaker = Speaker {
             node,
             was_ordered: false,
             refused_by: if let Stimulus::Refused(peer) = stimulus { Some(peer) } else { None },
@@ -300,88 +364,58 @@ impl RaftRules {
             commit: after.commit,
             named_term: None,
             durable_term: standing.durable_term,
-            durable_vote: view.durable_vote(),
+            durable_vote: None,
             durable_index: after.durable_index,
             forgiven: shadow.forgiven,
         };
-        self.grants.clear();
-        self.broken.clear();
         let mut unasked = None;
-        for said in spoken {
-            match said {
-                Spoken::Grant { to, term } => {
-                    self.grants.push(Grant { term, candidate: to });
-                    if !self.books.requests.has_stood(to, term) {
-                        unasked = Some(said);
-                    }
+        spoken.into_iter().for_each(|said| match said {
+            Spoken::Append { index, term, .. } => {
+                if !speaker.leads || term != speaker.term {
+                    books.requests.leads(node, term);
                 }
-                // Whoever led an older term is told of the newer one by an acknowledgement of nothing.
-                Spoken::AppendResponse { to, term, index }
-                    if index > 0
-                        && !self.books.requests.has_led(to, term)
-                        && view.acknowledges_leaders_only() =>
-                {
+                hear(*blind, said, &Speaker { named_term: view.term_at(index), ..speaker }, broken);
+            }
+            // Whoever led an older term is told of the newer one by an acknowledgement of nothing.
+            Spoken::AppendResponse { to, term, index } => {
+                if index > 0 && !books.requests.has_led(to, term) && view.acknowledges_leaders_only() {
                     unasked = Some(said);
                 }
-                Spoken::Order { to, term } => self.books.orders.remember(term, to),
-                Spoken::Campaign { term, takes_over } => {
-                    // Many ticks at once may be several elections, of which only the last one shows.
-                    self.books.requests.stands(node, term);
-                    speaker.was_ordered = takes_over && self.books.orders.has(term.saturating_sub(1), node);
-                }
-                Spoken::Append { index, term, .. } => {
-                    speaker.named_term = view.term_at(index);
-                    if !speaker.leads || term != standing.term {
-                        self.books.requests.leads(node, term);
-                    }
-                }
-                Spoken::Snapshot { term, .. } | Spoken::Other { term, is_pre_vote: false }
-                    if term != standing.term =>
-                {
-                    self.books.requests.leads(node, term);
-                }
-                _ => {}
+                hear(*blind, said, &speaker, broken);
             }
-            hear(self.blind, said, &speaker, &mut self.broken);
+            Spoken::Other { term, is_pre_vote: false } => {
+                if term != speaker.term {
+                    books.requests.leads(node, term);
+                }
+                hear(*blind, said, &speaker, broken);
+            }
+            rare => {
+                let speaker = Speaker { durable_vote: view.durable_vote(), ..speaker };
+                unasked = hear_rare(rare, speaker, books, grants, (*blind, broken)).or(unasked);
+            }
+        });
+        if !grants.is_empty() {
+            books.ballots.remember(node, grants);
         }
-        if !self.grants.is_empty() {
-            self.books.ballots.remember(node, &self.grants);
-        }
-        let was = self.books.elections.of(node);
-        let followed = follow_matches(shadow, self.servers, node, stimulus, view, (was, standing));
-        let same = standing == was && after == shadow.standing;
-        if !same
-            || followed.matched | followed.repeating != 0
-            || unasked.is_some()
-            || !self.grants.is_empty()
-            || stimulus == Stimulus::Booted
-        {
-            self.observe_changed(
-                node,
-                stimulus == Stimulus::Booted,
-                view,
-                (&was, &standing),
-                &after,
-                (followed, unasked),
-            );
-        }
-        self.first_broken()
+        unasked
     }
 
-    #[inline]
+    #[cold]
     fn first_broken(&self) -> Result<(), Violation> {
         self.broken.first().map_or(Ok(()), |violation| Err(violation.clone()))
     }
 
+    #[inline(never)]
     fn observe_changed<V: RaftView + ?Sized>(
         &mut self,
         node: NodeId,
         booted: bool,
         view: &V,
-        (was, is): (&Standing, &Standing),
+        is: &Standing,
         after: &LogStanding,
         (Followed { matched, repeating, awaiting }, unasked): (Followed, Option<Spoken>),
     ) {
+        let was = &self.books.elections.of(node);
         let mut bits = Bits::MATCH.when(matched | repeating != 0) | Bits::UNASKED.when(unasked.is_some());
         if was != is || booted || !self.grants.is_empty() {
             bits = bits | self.observe_election(node, booted, is);
@@ -509,6 +543,19 @@ impl RaftRules {
     /// A server's part in elections as of its last event.
     pub fn standing(&self, node: NodeId) -> Standing {
         self.books.elections.of(node)
+    }
+
+    /// As [`RaftRules::standing`], in place.
+    #[inline]
+    pub fn last_standing(&self, node: NodeId) -> &Standing {
+        self.books.elections.last(node)
+    }
+
+    /// The membership as a server saw it last; nobody votes in it if memberships never change.
+    #[inline]
+    pub fn last_membership(&self, node: NodeId) -> &Membership {
+        let membership = &self.books.node(node).membership;
+        if membership.voters == 0 { const { &Membership::of_first(0) } } else { membership }
     }
 
     /// A server's log as of its last event; of a server that is down what was durable.

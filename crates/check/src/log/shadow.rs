@@ -129,10 +129,9 @@ impl Shadow {
     }
 }
 
+#[inline]
 fn linked_at<V: LogView + ?Sized>(view: &V, index: u64) -> Linked {
-    let term = view.term_at(index).expect("a log knows the term of each entry it has");
-    let chain = view.chain_at(index).expect("a log knows the hash of each prefix it has");
-    Linked { term, chain }
+    view.linked_at(index).expect("a log knows term and hash of each entry and prefix it has")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ impl SpeechRule for SnapshotCommitted {
     const CLAIM: &'static str = "A snapshot that a leader sends reaches no further than it has committed.";
     const SOURCE: &'static str = "SandTable's SnapshotIdxLECommitIdx";
 
-    #[inline]
+    #[inline(always)]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         let Spoken::Snapshot { term, index } = said else { return Ok(()) };
         if !speaker.leads || term != speaker.term || index <= speaker.commit {

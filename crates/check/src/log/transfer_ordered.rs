@@ -14,7 +14,7 @@ impl SpeechRule for TransferOrdered {
         "Whoever asks for votes in spite of a lease was told to take over by the leader of the term before.";
     const SOURCE: &'static str = "Ongaro's thesis, section 3.10";
 
-    #[inline]
+    #[inline(always)]
     fn hear(said: Spoken, speaker: &Speaker) -> Result<(), Violation> {
         let Spoken::Campaign { term, takes_over: true } = said else { return Ok(()) };
         if speaker.was_ordered {

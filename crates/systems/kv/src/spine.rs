@@ -63,6 +63,12 @@ impl Spine {
         self.log.chain_at(index)
     }
 
+    /// Both of these.
+    #[inline]
+    pub(crate) fn at(&self, index: u64) -> Option<Linked> {
+        self.log.at(index)
+    }
+
     /// Follows the unstable tail of a core: entries that are there already cost a comparison of the last. Gives the lowest
     /// index at which anything was written or cut off.
     #[inline]

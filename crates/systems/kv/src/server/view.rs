@@ -3,7 +3,7 @@
 use super::Server;
 use crate::message::server;
 use crate::node::role_of;
-use whitewater_check::{ElectionView, LogView, Membership, Refusal};
+use whitewater_check::{ElectionView, Linked, LogView, Membership, Refusal, Tracked};
 use whitewater_raft::ProgressState;
 use whitewater_sim::{NodeId, Role};
 
@@ -94,6 +94,11 @@ impl LogView for Server {
     }
 
     #[inline]
+    fn linked_at(&self, index: u64) -> Option<Linked> {
+        self.spine.at(index)
+    }
+
+    #[inline]
     fn durable_index(&self) -> u64 {
         // What stands behind a snapshot that contradicts the log may be gone as soon as the snapshot is there.
         self.core.installing_snapshot().map_or(self.durable, |index| self.durable.min(index))
@@ -121,6 +126,15 @@ impl LogView for Server {
     fn snapshot_awaited(&self, peer: NodeId) -> Option<u64> {
         let known = self.progress_of(peer)?;
         (known.state == ProgressState::Snapshot).then_some(known.pending_snapshot)
+    }
+
+    #[inline]
+    fn tracked(&self, peer: NodeId) -> Tracked {
+        self.progress_of(peer).map_or(Tracked::default(), |known| Tracked {
+            match_index: known.match_index,
+            next_index: Some(known.next_index),
+            snapshot_awaited: (known.state == ProgressState::Snapshot).then_some(known.pending_snapshot),
+        })
     }
 
     #[inline]
