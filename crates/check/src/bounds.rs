@@ -232,7 +232,7 @@ impl BoundRules {
     ///
     /// # Errors
     /// It has compacted its log and kept too much.
-    #[inline]
+    #[inline(always)]
     pub fn keep(
         &mut self,
         node: NodeId,
@@ -243,7 +243,17 @@ impl BoundRules {
         if before == 0 || first_index <= before || self.blind[2] {
             return Ok(());
         }
-        let (snapshot_index, trail) = snapshot();
+        self.compacted(node, first_index, snapshot())
+    }
+
+    /// A node has compacted its log.
+    #[inline(never)]
+    fn compacted(
+        &self,
+        node: NodeId,
+        first_index: u64,
+        (snapshot_index, trail): (u64, u64),
+    ) -> Result<(), Violation> {
         let kept = (snapshot_index + 1).saturating_sub(first_index);
         if kept <= trail {
             return Ok(());

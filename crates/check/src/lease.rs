@@ -39,7 +39,7 @@ pub enum Heard {
 
 /// A step of a server, as far as leases care.
 #[derive(Clone, Copy, Debug)]
-pub struct LeaseStep {
+pub struct LeaseStep<'a> {
     /// Which.
     pub node: NodeId,
     /// How many ticks the shortest election timeout has.
@@ -49,11 +49,11 @@ pub struct LeaseStep {
     /// The message it was given: from whom, of which term, and what it means.
     pub heard: Option<(NodeId, u64, Heard)>,
     /// Its part in elections before.
-    pub before: Standing,
+    pub before: &'a Standing,
     /// And now.
-    pub after: Standing,
+    pub after: &'a Standing,
     /// Its membership now; nobody votes in it if memberships never change.
-    pub membership: Membership,
+    pub membership: &'a Membership,
     /// Whom it granted a pre-vote in this step.
     pub pre_vote_for: Option<NodeId>,
     /// While it hands over, a leader waits for another election timeout.
@@ -113,14 +113,16 @@ impl LeaseRules {
     /// # Errors
     /// The rule that it breaks.
     #[inline]
-    pub fn observe(&mut self, step: &LeaseStep) -> Result<(), Violation> {
+    pub fn observe(&mut self, step: LeaseStep<'_>) -> Result<(), Violation> {
         if let Some((from, term, heard)) = step.heard {
             match heard {
                 Heard::Leader if step.after.leader == Some(from) && step.after.term == term => {
-                    self.heard[step.node.position()] = Some((step.ticks, term, from));
+                    self.heard[step.node.index()] = Some((step.ticks, term, from));
                 }
                 Heard::Ballot { takes_over: false } if !self.blind[0] => {
-                    self.vote(step, (from, term))?;
+                    // A copy, here and below: most steps pass by without having to lie in memory.
+                    let asked = step;
+                    self.vote(&asked, (from, term))?;
                 }
                 _ => {}
             }
@@ -129,21 +131,27 @@ impl LeaseRules {
             return Ok(());
         }
         if let Some(reader) = step.served_at_once.filter(|_| !self.blind[2]) {
-            self.serve(step, reader)?;
+            let served = step;
+            self.serve(&served, reader)?;
         }
-        if self.blind[1] { Ok(()) } else { self.lead(step) }
+        if self.blind[1] || self.follow_contacts(&step) {
+            return Ok(());
+        }
+        let lonely = step;
+        self.lead(&lonely)
     }
 
     /// Who votes in a step.
-    fn membership(&self, step: &LeaseStep) -> Membership {
+    fn membership(&self, step: &LeaseStep<'_>) -> Membership {
         match step.membership.voters {
             0 => Membership::of_first(self.servers),
-            _ => step.membership,
+            _ => *step.membership,
         }
     }
 
     /// A leader that has given its lease away has served a read without asking anybody.
-    fn serve(&self, step: &LeaseStep, reader: NodeId) -> Result<(), Violation> {
+    #[inline(never)]
+    fn serve(&self, step: &LeaseStep<'_>, reader: NodeId) -> Result<(), Violation> {
         let LeaseStep { node, after, .. } = step;
         // Who decides alone needs no lease.
         if self.membership(step).decides(1 << node.position()) {
@@ -158,7 +166,8 @@ impl LeaseRules {
     }
 
     /// A server was asked for a vote in a term.
-    fn vote(&self, step: &LeaseStep, (candidate, asked_term): (NodeId, u64)) -> Result<(), Violation> {
+    #[inline(never)]
+    fn vote(&self, step: &LeaseStep<'_>, (candidate, asked_term): (NodeId, u64)) -> Result<(), Violation> {
         let LeaseStep { node, before, after, .. } = step;
         let Some((at, term, leader)) = self.heard[node.position()] else { return Ok(()) };
         let follows = before.role == Role::Follower && (before.term, before.leader) == (term, Some(leader));
@@ -191,26 +200,31 @@ impl LeaseRules {
         broken(VOTERS_LOYAL, *node, Some(candidate), message)
     }
 
-    /// A server leads.
-    fn lead(&mut self, step: &LeaseStep) -> Result<(), Violation> {
+    /// A server leads. Says whether it has been heard of long enough not to be looked at more closely.
+    #[inline]
+    fn follow_contacts(&mut self, step: &LeaseStep<'_>) -> bool {
         let (now, term) = (step.ticks, step.after.term);
-        let known = &mut self.leading[step.node.position()];
+        let known = &mut self.leading[step.node.index()];
         if known.term != term || step.before.role != Role::Leader {
             *known = Contacts { term, at: [now; SERVERS_MAX], ..Contacts::default() };
         }
         // Whoever is new counts as heard of, and during a transfer nobody looks.
-        if known.membership != step.membership || step.hands_over {
-            (known.membership, known.at) = (step.membership, [now; SERVERS_MAX]);
+        if known.membership != *step.membership || step.hands_over {
+            (known.membership, known.at) = (*step.membership, [now; SERVERS_MAX]);
         }
         if let Some((from, heard_term, _)) = step.heard
             && heard_term == term
             && from.is_server()
         {
-            known.at[from.position()] = now;
+            known.at[from.index()] = now;
         }
-        if now < known.good_until {
-            return Ok(());
-        }
+        now < known.good_until
+    }
+
+    /// Who leads when nothing says that its quorum was there of late?
+    #[inline(never)]
+    fn lead(&mut self, step: &LeaseStep<'_>) -> Result<(), Violation> {
+        let (now, term) = (step.ticks, step.after.term);
         let patience = 2 * u64::from(step.election_ticks) + 2;
         let membership = self.membership(step);
         let known = &mut self.leading[step.node.position()];
@@ -255,7 +269,10 @@ pub(crate) mod tests {
         Standing { term, leader: Some(N1), role: Role::Leader, ..Standing::default() }
     }
 
-    fn step(node: NodeId, ticks: u64, before: Standing, after: Standing) -> LeaseStep {
+    /// Nobody votes in it, as memberships never change.
+    const FIXED: &Membership = &Membership::of_first(0);
+
+    fn step<'a>(node: NodeId, ticks: u64, before: &'a Standing, after: &'a Standing) -> LeaseStep<'a> {
         LeaseStep {
             node,
             election_ticks: 10,
@@ -263,7 +280,7 @@ pub(crate) mod tests {
             heard: None,
             before,
             after,
-            membership: Membership::default(),
+            membership: FIXED,
             pre_vote_for: None,
             hands_over: false,
             served_at_once: None,
@@ -275,11 +292,11 @@ pub(crate) mod tests {
         let mut rules = LeaseRules::new(3);
         let follows = follower(4, Some(N1));
         let heard = Some((N1, 4, Heard::Leader));
-        rules.observe(&LeaseStep { heard, ..step(N2, 10, follower(3, None), follows) })?;
+        rules.observe(LeaseStep { heard, ..step(N2, 10, &follower(3, None), &follows) })?;
         let voted = Standing { vote: Some(N3), ..follower(5, None) };
         let (after, pre_vote_for) = if pre { (follows, Some(N3)) } else { (voted, None) };
         let heard = Some((N3, 5, ballot));
-        rules.observe(&LeaseStep { heard, pre_vote_for, ..step(N2, votes, follows, after) })
+        rules.observe(LeaseStep { heard, pre_vote_for, ..step(N2, votes, &follows, &after) })
     }
 
     const ASKS: Heard = Heard::Ballot { takes_over: false };
@@ -298,18 +315,18 @@ pub(crate) mod tests {
         let mut rules = LeaseRules::new(3);
         let follows = Standing { vote: Some(N3), ..follower(5, Some(N1)) };
         let heard = Some((N1, 5, Heard::Leader));
-        rules.observe(&LeaseStep { heard, ..step(N2, 10, follower(5, None), follows) }).unwrap();
+        rules.observe(LeaseStep { heard, ..step(N2, 10, &follower(5, None), &follows) }).unwrap();
         // A request from before the election, late.
         let late = LeaseStep {
             heard: Some((N3, 5, ASKS)),
             pre_vote_for: Some(N3),
-            ..step(N2, 11, follows, follows)
+            ..step(N2, 11, &follows, &follows)
         };
-        assert_eq!(rules.observe(&late), Ok(()));
+        assert_eq!(rules.observe(late), Ok(()));
         let another = LeaseStep { heard: Some((N1, 5, Heard::Leader)), ..late };
-        assert_eq!(rules.observe(&another), Ok(()), "nobody asks");
+        assert_eq!(rules.observe(another), Ok(()), "nobody asks");
         let next = LeaseStep { heard: Some((N3, 6, ASKS)), ..late };
-        assert_eq!(rules.observe(&next).unwrap_err().rule, "voters-loyal");
+        assert_eq!(rules.observe(next).unwrap_err().rule, "voters-loyal");
     }
 
     /// n2 hears of n1 at tick 10, is asked for a vote in term 5 by n3 at tick 19, and is `after` that.
@@ -317,9 +334,9 @@ pub(crate) mod tests {
         let mut rules = LeaseRules::new(3);
         let follows = follower(4, Some(N1));
         let heard = Some((N1, 4, Heard::Leader));
-        rules.observe(&LeaseStep { heard, ..step(N2, 10, follower(3, None), follows) })?;
+        rules.observe(LeaseStep { heard, ..step(N2, 10, &follower(3, None), &follows) })?;
         let heard = Some((N3, 5, ballot));
-        rules.observe(&LeaseStep { heard, ..step(N2, 19, follows, after) })
+        rules.observe(LeaseStep { heard, ..step(N2, 19, &follows, &after) })
     }
 
     #[test]
@@ -339,24 +356,25 @@ pub(crate) mod tests {
         let mut rules = LeaseRules::new(3);
         let heard = Some((N1, 4, Heard::Leader));
         rules
-            .observe(&LeaseStep { heard, ..step(N2, 10, follower(3, None), follower(4, Some(N1))) })
+            .observe(LeaseStep { heard, ..step(N2, 10, &follower(3, None), &follower(4, Some(N1))) })
             .unwrap();
         let voted = Standing { vote: Some(N3), ..follower(6, None) };
         let heard = Some((N3, 6, ASKS));
-        let late = LeaseStep { heard, ..step(N2, 12, follower(5, None), voted) };
-        assert_eq!(rules.observe(&late), Ok(()));
+        let (homeless, follows) = (follower(5, None), follower(4, Some(N1)));
+        let late = LeaseStep { heard, ..step(N2, 12, &homeless, &voted) };
+        assert_eq!(rules.observe(late), Ok(()));
         rules.forget(N2);
-        let restarted = LeaseStep { before: follower(4, Some(N1)), ..late };
-        assert_eq!(rules.observe(&restarted), Ok(()), "a start forgets whom one has heard of");
+        let restarted = LeaseStep { before: &follows, ..late };
+        assert_eq!(rules.observe(restarted), Ok(()), "a start forgets whom one has heard of");
     }
 
     /// n1 leads from 0 on, n2 answers in `term` at tick 10, and n1 still leads at `until`.
     fn leads(term: u64, until: u64, hands_over: bool) -> Result<(), Violation> {
         let mut rules = LeaseRules::new(3);
-        rules.observe(&step(N1, 0, follower(4, None), leader(4)))?;
+        rules.observe(step(N1, 0, &follower(4, None), &leader(4)))?;
         let heard = Some((N2, term, Heard::Other));
-        rules.observe(&LeaseStep { heard, hands_over, ..step(N1, 10, leader(4), leader(4)) })?;
-        rules.observe(&step(N1, until, leader(4), leader(4)))
+        rules.observe(LeaseStep { heard, hands_over, ..step(N1, 10, &leader(4), &leader(4)) })?;
+        rules.observe(step(N1, until, &leader(4), &leader(4)))
     }
 
     #[test]
@@ -370,17 +388,17 @@ pub(crate) mod tests {
     }
 
     /// n1 has told another to take over, and answers somebody, or nobody, in the step in which it asks.
-    fn serves(served_at_once: Option<NodeId>, membership: Membership) -> Result<(), Violation> {
-        let step = step(N1, 5, leader(4), leader(4));
-        LeaseRules::new(3).observe(&LeaseStep { membership, served_at_once, ..step })
+    fn serves(served_at_once: Option<NodeId>, membership: &Membership) -> Result<(), Violation> {
+        let leads = leader(4);
+        LeaseRules::new(3).observe(LeaseStep { membership, served_at_once, ..step(N1, 5, &leads, &leads) })
     }
 
     #[test]
     fn a_leader_that_gave_its_lease_away_and_serves_a_read_by_it_is_found() {
-        let (client, all) = (Some(NodeId::client(0)), Membership::default());
-        assert_eq!(serves(client, all).unwrap_err().rule, "lease-given-away");
-        assert_eq!(serves(None, all), Ok(()), "it asks the others first");
-        assert_eq!(serves(client, Membership { voters: 1, ..all }), Ok(()), "it needs none");
+        let client = Some(NodeId::client(0));
+        assert_eq!(serves(client, FIXED).unwrap_err().rule, "lease-given-away");
+        assert_eq!(serves(None, FIXED), Ok(()), "it asks the others first");
+        assert_eq!(serves(client, &Membership::of_first(1)), Ok(()), "it needs none");
     }
 
     #[test]
@@ -388,17 +406,18 @@ pub(crate) mod tests {
         let mut rules = LeaseRules::new(3);
         assert!(rules.blind("leads-by-contact") && !rules.blind("no-rule"));
         for ticks in [0, 6_000] {
-            assert_eq!(rules.observe(&step(N1, ticks, leader(4), leader(4))), Ok(()));
+            assert_eq!(rules.observe(step(N1, ticks, &leader(4), &leader(4))), Ok(()));
         }
     }
 
     #[test]
     fn a_leader_that_votes_alone_leads_for_ever() {
         let mut rules = LeaseRules::new(3);
-        let alone = Membership { voters: 1, ..Membership::default() };
+        let alone = &Membership::of_first(1);
         for ticks in [0, 100, 6_000] {
-            let alone = LeaseStep { membership: alone, ..step(N1, ticks, leader(4), leader(4)) };
-            assert_eq!(rules.observe(&alone), Ok(()));
+            let leads = leader(4);
+            let alone = LeaseStep { membership: alone, ..step(N1, ticks, &leads, &leads) };
+            assert_eq!(rules.observe(alone), Ok(()));
         }
     }
 
@@ -408,7 +427,7 @@ pub(crate) mod tests {
     pub(crate) const RUNS: &[(&str, Breaking)] = &[
         ("voters-loyal", || votes(19, ASKS, false)),
         ("leads-by-contact", || leads(3, 23, false)),
-        ("lease-given-away", || serves(Some(NodeId::client(0)), Membership::default())),
+        ("lease-given-away", || serves(Some(NodeId::client(0)), FIXED)),
     ];
 
     /// Runs in which a rule says something else than in those.

@@ -58,6 +58,20 @@ struct Interval {
     untold: u16,
 }
 
+impl Interval {
+    /// It ends, and somebody was told nothing in it.
+    #[cold]
+    fn is_over(&self, &Beat { leader, term, ticks, interval_ticks, .. }: &Beat) -> Result<(), Violation> {
+        let peer = NodeId::server(self.untold.trailing_zeros() as usize);
+        let message = format!(
+            "{leader} leads term {term} and has said nothing to {peer} for {} of its ticks: its heartbeat interval has \
+             {interval_ticks}",
+            ticks - self.since
+        );
+        broken(HEARTBEATS_ON_TIME, leader, Some(peer), message)
+    }
+}
+
 /// What a leader was told last by a peer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
@@ -112,7 +126,7 @@ impl PaceRules {
     ///
     /// # Errors
     /// An interval is over as well, and somebody has heard nothing in it.
-    #[inline]
+    #[inline(always)]
     pub fn beat(&mut self, beat: &Beat) -> Result<(), Violation> {
         let Beat { leader, term, ticks, interval_ticks, said, .. } = *beat;
         let members = beat.members & !(1 << leader.position());
@@ -127,13 +141,8 @@ impl PaceRules {
         if ticks - interval.since < u64::from(interval_ticks) || self.blind[0] {
             return Ok(());
         }
-        let peer = NodeId::server(interval.untold.trailing_zeros() as usize);
-        let message = format!(
-            "{leader} leads term {term} and has said nothing to {peer} for {} of its ticks: its heartbeat interval has \
-             {interval_ticks}",
-            ticks - interval.since
-        );
-        broken(HEARTBEATS_ON_TIME, leader, Some(peer), message)
+        let silent = *interval;
+        silent.is_over(beat)
     }
 
     /// A peer has acknowledged something to the leader of a term, which takes its log to match up to an index now. What it

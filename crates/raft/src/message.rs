@@ -141,7 +141,7 @@ impl MessageKind {
 
     /// Whether only the leader of the message's term sends it.
     #[inline]
-    pub fn is_from_leader(self) -> bool {
+    pub const fn is_from_leader(self) -> bool {
         matches!(self, MessageKind::Append | MessageKind::Heartbeat | MessageKind::Snapshot)
     }
 }

@@ -1,10 +1,11 @@
 //! The rules over leases, bounds and pace are asked about every step: held to narrower limits than its servers, a run breaks each.
 
 use super::KvMonitor;
+use super::step::{Deeds, Done};
 use super::testing::{Chosen, Told};
 use crate::message::KvMessage;
 use crate::node::KvNode;
-use whitewater_check::{Limits, Standing};
+use whitewater_check::{Limits, Membership, Standing};
 use whitewater_sim::{
     Action, Cluster, DiskTiming, Effect, Losing, Monitor, Pattern, Script, Seen, Span, Step, Target, Time,
     Trigger, Violation, What,
@@ -26,10 +27,11 @@ fn mistakes_nodes(
     if let Some(node) = receiver
         && let Some(view) = cluster.view(seen.node).and_then(KvNode::server)
     {
-        let standings = (&Standing::default(), &Standing::default());
         let Seen { event, time, effects, died, .. } = *seen;
         let mistaken = Seen { event, time, node, what: What::Booted, effects, died };
-        return monitor.bounds.observe(&mistaken, view, standings, Default::default());
+        let (standing, membership) = (&Standing::default(), &Membership::default());
+        let (deeds, before, after) = (Deeds::of(effects), standing, standing);
+        return monitor.bounds.observe(&Done { seen: &mistaken, deeds, view, before, after, membership });
     }
     monitor.observe(seen, cluster)
 }

@@ -1,12 +1,12 @@
 //! Bounds in the words of the rules: what a server sends, holds and keeps, and what it was configured to.
 
+use super::step::Done;
 use crate::command::Command;
 use crate::message::KvMessage;
 use crate::node::KvNode;
 use crate::options::Settings;
-use crate::server::Server;
 use crate::timer::KvTimer;
-use whitewater_check::{BoundRules, Cargo, Limits, LogView, Membership, Standing};
+use whitewater_check::{BoundRules, Cargo, Limits, LogView, Membership};
 use whitewater_raft::{Entry, MessageKind, encoded_size_bytes, payload_size_bytes};
 use whitewater_sim::{Effect, Role, SERVERS_MAX, Seen, Violation, What};
 
@@ -44,16 +44,11 @@ fn limits_of(settings: &Settings) -> (Limits, u64) {
 
 impl Bounds {
     /// Looks at a step of a server.
-    #[inline]
-    pub(super) fn observe(
-        &mut self,
-        seen: &Seen<'_, KvNode>,
-        view: &Server,
-        (before, after): (&Standing, &Standing),
-        membership: Membership,
-    ) -> Result<(), Violation> {
+    #[inline(always)]
+    pub(super) fn observe(&mut self, done: &Done<'_>) -> Result<(), Violation> {
+        let Done { seen, deeds, view, before, after, membership } = *done;
         let node = seen.node;
-        let own = 1 << node.position();
+        let own = 1 << node.index();
         let is_held_up = self.held_up & own != 0;
         self.held_up = if view.is_writing() { self.held_up | own } else { self.held_up & !own };
         match seen.what {
@@ -65,37 +60,51 @@ impl Bounds {
             What::Commanded { command: Command::Control(_), .. } => self.rules.open_all(node, is_held_up),
             _ => {}
         }
-        if (before.term, before.role) != (after.term, after.role)
-            || self.memberships[node.position()] != membership
-        {
-            self.memberships[node.position()] = membership;
+        let known = &mut self.memberships[node.index()];
+        if (before.term, before.role) != (after.term, after.role) || *known != *membership {
+            *known = *membership;
             self.rules.open_all(node, is_held_up);
         }
-        let limits = || (self.limits)(view.settings());
-        for effect in seen.effects {
-            let Effect::Send { to, message: KvMessage::Raft { message, .. } } = effect else { continue };
-            self.rules.send(node, *to, || (message.term, message.kind.name()))?;
-            if message.kind == MessageKind::Append && !message.entries.is_empty() {
-                let (limits, _) = limits();
-                let cargo = cargo(&message.entries, &limits);
-                self.rules.append((node, *to), message.term, cargo, &limits)?;
-            }
+        if deeds.has_sent(MessageKind::Append) || deeds.said_to(node) {
+            self.send(seen, view.settings())?;
         }
         if after.role == Role::Leader && view.settings().uncommitted_bytes > 0 {
             let (commit, applied) = (view.core().commit_index(), view.core().applied_index());
             let bytes = view.core().uncommitted_size_bytes();
-            self.rules.hold(node, after.term, bytes, (commit, applied), &limits().0)?;
+            let (limits, _) = (self.limits)(view.settings());
+            self.rules.hold(node, after.term, bytes, (commit, applied), &limits)?;
         }
-        self.rules.keep(node, view.first_index(), || (view.covered_then(), limits().1))
+        self.rules.keep(node, view.first_index(), || {
+            let (_, trail) = (self.limits)(view.settings());
+            (view.covered_then(), trail)
+        })
+    }
+
+    /// A server has sent appends, or something to itself.
+    #[inline(never)]
+    fn send(&mut self, seen: &Seen<'_, KvNode>, settings: &Settings) -> Result<(), Violation> {
+        let node = seen.node;
+        let (limits, _) = (self.limits)(settings);
+        for effect in seen.effects {
+            let Effect::Send { to, message: KvMessage::Raft { message, .. } } = effect else { continue };
+            self.rules.send(node, *to, || (message.term, message.kind.name()))?;
+            if message.kind == MessageKind::Append && !message.entries.is_empty() {
+                let cargo = cargo(&message.entries, &limits);
+                self.rules.append((node, *to), message.term, cargo, &limits)?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// What an append carries; what nothing limits is not counted.
+/// What an append carries; what nothing limits is not counted, and what is far from its limit not to the byte.
 fn cargo(entries: &[Entry], limits: &Limits) -> Cargo {
     let is_limited = limits.append_bytes > 0 && entries.len() > 1;
-    Cargo {
-        entries: entries.len() as u64,
-        append_bytes: if is_limited { encoded_size_bytes(entries) } else { 0 },
-        window_bytes: if limits.window_bytes > 0 { payload_size_bytes(entries) } else { 0 },
-    }
+    let bound = || entries.iter().map(|entry| Entry::encoded_bound_bytes(&entry.data)).sum();
+    let append_bytes = match if is_limited { bound() } else { 0 } {
+        bytes if bytes <= limits.append_bytes => bytes,
+        _ => encoded_size_bytes(entries),
+    };
+    let window_bytes = if limits.window_bytes > 0 { payload_size_bytes(entries) } else { 0 };
+    Cargo { entries: entries.len() as u64, append_bytes, window_bytes }
 }

@@ -1,11 +1,12 @@
 //! Leases in the words of the rules: which message means what, and who was answered a read.
 
+use super::step::Done;
 use crate::command::Answer;
 use crate::message::{KvMessage, Outcome, server};
 use crate::node::KvNode;
 use crate::options::{Reads, Settings};
 use crate::server::{Server, Taken};
-use whitewater_check::{Heard, LeaseRules, LeaseStep, Membership, Standing};
+use whitewater_check::{Heard, LeaseRules, LeaseStep};
 use whitewater_raft::MessageKind;
 use whitewater_sim::{Effect, NodeId, SERVERS_MAX, Script, Seen, Violation, What};
 
@@ -25,42 +26,38 @@ impl Leases {
     }
 
     /// Looks at a step of a server.
-    #[inline]
-    pub(super) fn observe(
-        &mut self,
-        seen: &Seen<'_, KvNode>,
-        view: &Server,
-        (before, after): (&Standing, &Standing),
-        membership: Membership,
-    ) -> Result<(), Violation> {
+    #[inline(always)]
+    pub(super) fn observe(&mut self, done: &Done<'_>) -> Result<(), Violation> {
+        let Done { seen, deeds, view, before, after, membership } = *done;
         let settings = view.settings();
         if !settings.check_quorum {
             return Ok(());
         }
-        let election_ticks = (self.timeout)(settings);
         let heard = view.taken().map(|taken| (taken.from, taken.term, heard(taken)));
         let hands_over = view.is_handing_over();
-        if hands_over && ordered(seen).is_some() {
-            self.gave_away_in[seen.node.position()] = after.term;
+        if hands_over && deeds.has_sent(MessageKind::TimeoutNow) {
+            self.gave_away_in[seen.node.index()] = after.term;
         }
-        let gave_away = after.term > 0 && self.gave_away_in[seen.node.position()] == after.term;
+        let gave_away = after.term > 0 && self.gave_away_in[seen.node.index()] == after.term;
         let asked = matches!(heard, Some((_, _, Heard::Ballot { .. })));
-        self.rules.observe(&LeaseStep {
+        let gives = asked && deeds.has_sent(MessageKind::PreVoteResponse);
+        self.rules.observe(LeaseStep {
             node: seen.node,
-            election_ticks,
+            election_ticks: (self.timeout)(settings),
             ticks: view.ticks(),
             heard,
-            before: *before,
-            after: *after,
+            before,
+            after,
             membership,
-            pre_vote_for: if asked { seen.effects.iter().find_map(pre_vote_in) } else { None },
+            pre_vote_for: if gives { seen.effects.iter().find_map(pre_vote_in) } else { None },
             hands_over,
             served_at_once: if gave_away { served_at_once(seen, view) } else { None },
         })
     }
 }
 
-fn heard(taken: Taken) -> Heard {
+#[inline]
+fn heard(taken: &Taken) -> Heard {
     match taken.kind {
         kind if kind.is_from_leader() => Heard::Leader,
         MessageKind::Vote | MessageKind::PreVote => Heard::Ballot { takes_over: taken.takes_over },

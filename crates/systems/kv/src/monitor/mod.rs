@@ -7,6 +7,7 @@ mod clients;
 mod leases;
 mod pacing;
 mod settling;
+mod step;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use clients::{Clients, deed, ended};
 use leases::Leases;
 use pacing::Pacing;
 use settling::Settling;
+use step::{Deeds, Done};
 use whitewater_check::{
     Answered, Asked, Because, BoundRules, ClientRules, LINEARIZABLE, LeaseRules, PROGRESS_RULES, PaceRules,
     RaftRules, Spoken, Stimulus,
@@ -200,7 +202,7 @@ impl KvMonitor {
     }
 
     /// Follows what clients ask and are told.
-    #[inline]
+    #[inline(never)]
     fn follow_clients(
         &mut self,
         seen: &Seen<'_, KvNode>,
@@ -235,7 +237,7 @@ impl KvMonitor {
 }
 
 /// What a message of the core promises or claims.
-#[inline]
+#[inline(always)]
 fn spoken(message: &whitewater_raft::Message) -> Spoken {
     let term = message.term;
     match message.kind {
@@ -306,34 +308,19 @@ impl KvMonitor {
             What::Delivered { from, .. } => Stimulus::Delivered(from),
             _ => Stimulus::Other,
         };
-        self.follow_clients(seen, cluster)?;
-        let said = seen.effects.iter().filter_map(|effect| match effect {
-            Effect::Send { message: KvMessage::Raft { message, .. }, .. } => Some(spoken(message)),
-            _ => None,
-        });
+        let deeds = Deeds::of(seen.effects);
+        if deeds.has_replied || matches!(seen.what, What::Commanded { .. }) {
+            self.follow_clients(seen, cluster)?;
+        }
         if seen.died {
             self.forget_life(seen.node);
-            self.note_promises(seen);
             // Its view says that things are durable which are not; only what it sent counts.
-            return self.rules.died(seen.node, said);
+            return self.dies(seen);
         }
         let Some(view) = cluster.view(seen.node).and_then(KvNode::server) else { return Ok(()) };
-        let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.session());
+        let lived = std::mem::replace(&mut self.lives[seen.node.index()], view.session());
         if view.is_halted() {
-            let (rule, claim) = LOG_FOUND_WHOLE;
-            let counts = !self.ignores_damage && (self.counted == Counted::Clients || self.counted.has(rule));
-            if counts && view.is_damaged() && !self.is_excused(seen.node, cluster) {
-                let what =
-                    view.damage().map_or(String::new(), |what| format!(", and nothing excuses it: {what}"));
-                let message = format!("{} finds that its log is damaged{what}", seen.node);
-                return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
-            }
-            // Its process is dead; what it shows is what it had in memory.
-            self.note_promises(seen);
-            self.rules.died(seen.node, said)?;
-            self.rules.crashed(seen.node);
-            self.forget_life(seen.node);
-            return Ok(());
+            return self.is_dead(seen, view, cluster);
         }
         let stimulus = match view.taken() {
             _ if view.session() != lived => Stimulus::Booted,
@@ -342,24 +329,87 @@ impl KvMonitor {
             }
             _ => stimulus,
         };
-        if stimulus == Stimulus::Booted && self.is_excused(seen.node, cluster) {
-            self.starts_on_false_disk(seen.node, view);
-        }
         if stimulus == Stimulus::Booted {
-            self.answered &= !(1 << seen.node.position());
-            self.forget_life(seen.node);
+            self.begins_life(seen.node, view, cluster);
         }
         let before = self.rules.standing(seen.node);
-        self.rules.observe(seen.node, stimulus, view, said)?;
-        let after = self.rules.standing(seen.node);
-        let membership = self.rules.membership(seen.node).unwrap_or_default();
-        self.leases.observe(seen, view, (&before, &after), membership)?;
-        self.bounds.observe(seen, view, (&before, &after), membership)?;
+        self.rules.observe(seen.node, stimulus, view, Said(seen.effects.iter()))?;
+        let (before, after) = (&before, self.rules.last_standing(seen.node));
+        let membership = self.rules.last_membership(seen.node);
+        let done = Done { seen, deeds, view, before, after, membership };
+        self.leases.observe(&done)?;
+        self.bounds.observe(&done)?;
         if self.waived {
             return Ok(());
         }
-        self.pacing.observe(seen, view, (&before, &after), membership)?;
-        self.settling.observe(seen, stimulus, view, &self.rules)
+        self.pacing.observe(&done)?;
+        self.settling.observe(&done, stimulus, &self.rules)
+    }
+
+    /// Something is broken: by a rule that counts?
+    #[cold]
+    fn let_pass(&mut self, violation: Violation) -> Result<(), Violation> {
+        if self.counted.has(violation.rule) {
+            return Err(violation);
+        }
+        self.is_blind = self.counted == Counted::Clients;
+        Ok(())
+    }
+
+    /// The process of a server is dead; what it shows is what it had in memory.
+    #[cold]
+    fn is_dead(
+        &mut self,
+        seen: &Seen<'_, KvNode>,
+        view: &Server,
+        cluster: &Cluster<KvNode>,
+    ) -> Result<(), Violation> {
+        let (rule, claim) = LOG_FOUND_WHOLE;
+        let counts = !self.ignores_damage && (self.counted == Counted::Clients || self.counted.has(rule));
+        if counts && view.is_damaged() && !self.is_excused(seen.node, cluster) {
+            let what =
+                view.damage().map_or(String::new(), |what| format!(", and nothing excuses it: {what}"));
+            let message = format!("{} finds that its log is damaged{what}", seen.node);
+            return Err(Violation { rule, claim, message, node: Some(seen.node), peer: None });
+        }
+        self.dies(seen)?;
+        self.rules.crashed(seen.node);
+        self.forget_life(seen.node);
+        Ok(())
+    }
+
+    /// A server, or its disk, dies in the middle of a step.
+    #[cold]
+    fn dies(&mut self, seen: &Seen<'_, KvNode>) -> Result<(), Violation> {
+        self.note_promises(seen);
+        self.rules.died(seen.node, Said(seen.effects.iter()))
+    }
+
+    /// A server has started.
+    #[cold]
+    fn begins_life(&mut self, node: NodeId, view: &Server, cluster: &Cluster<KvNode>) {
+        if self.is_excused(node, cluster) {
+            self.starts_on_false_disk(node, view);
+        }
+        self.answered &= !(1 << node.position());
+        self.forget_life(node);
+    }
+}
+
+/// What a server says to others in a step by messages of the core.
+struct Said<'a>(std::slice::Iter<'a, Effect<KvNode>>);
+
+impl Iterator for Said<'_> {
+    type Item = Spoken;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Spoken> {
+        for effect in self.0.by_ref() {
+            if let Effect::Send { message: KvMessage::Raft { message, .. }, .. } = effect {
+                return Some(spoken(message));
+            }
+        }
+        None
     }
 }
 
@@ -380,11 +430,8 @@ impl Monitor<KvNode> for KvMonitor {
             return self.follow_clients(seen, cluster);
         }
         match self.judge(seen, cluster) {
-            Err(violation) if !self.counted.has(violation.rule) => {
-                self.is_blind = self.counted == Counted::Clients;
-                Ok(())
-            }
-            other => other,
+            Ok(()) => Ok(()),
+            Err(violation) => self.let_pass(violation),
         }
     }
 

@@ -1,12 +1,13 @@
 //! Pace in the words of the rules: whom a leader says something to, what waits for an acknowledgement, and for its disk.
 
 use super::leases::ordered;
+use super::step::Done;
 use crate::message::KvMessage;
 use crate::node::KvNode;
 use crate::options::Settings;
 use crate::server::{Server, Taken};
 use crate::timer::KvTimer;
-use whitewater_check::{Beat, LogView, Membership, PaceRules, Standing};
+use whitewater_check::{Beat, LogView, PaceRules};
 use whitewater_raft::{Message, MessageKind};
 use whitewater_sim::{Effect, NodeId, Role, Seen, Violation, What};
 
@@ -37,37 +38,36 @@ impl Pacing {
     }
 
     /// Looks at a step of a server.
-    #[inline]
-    pub(super) fn observe(
-        &mut self,
-        seen: &Seen<'_, KvNode>,
-        view: &Server,
-        (before, after): (&Standing, &Standing),
-        membership: Membership,
-    ) -> Result<(), Violation> {
-        let own = 1 << seen.node.position();
+    #[inline(always)]
+    pub(super) fn observe(&mut self, done: &Done<'_>) -> Result<(), Violation> {
+        let Done { seen, deeds, view, before, after, .. } = *done;
+        let own = 1 << seen.node.index();
         let waited = self.waiting & own != 0;
         let waits = view.waits_for_disk();
         self.waiting = if waits { self.waiting | own } else { self.waiting & !own };
-        let is_free = !waited && !view.is_held_up();
-        let leads = after.role == Role::Leader;
+        if after.role != Role::Leader {
+            let is_free = !waited && !view.is_held_up();
+            return match view.taken() {
+                Some(taken) if taken.kind == MessageKind::Append && is_free => self.refuses(done, taken),
+                _ => Ok(()),
+            };
+        }
+        let is_held_up = view.is_held_up();
+        let is_free = !waited && !is_held_up;
         match view.taken() {
-            Some(taken) if taken.kind == MessageKind::Append && is_free => self.refuses(seen, view, taken)?,
-            Some(taken) if taken.kind == MessageKind::AppendResponse && !taken.rejects && leads => {
-                self.acknowledged(seen, view, taken, after.term, is_free)?;
+            Some(taken) if taken.kind == MessageKind::Append && is_free => self.refuses(done, taken)?,
+            Some(taken) if taken.kind == MessageKind::AppendResponse && !taken.rejects => {
+                self.acknowledged(done, taken, is_free)?;
             }
             _ => {}
         }
-        if leads {
-            if waited && waits && before.role == Role::Leader {
-                self.is_silent(seen, after.term)?;
-            }
-            if is_free && view.is_handing_over() {
-                self.hands_over(seen, view, after.term)?;
-            }
-            self.beat(seen, view, after.term, membership)?;
+        if waited && waits && before.role == Role::Leader && deeds.has_sent_as_leader() {
+            self.is_silent(seen, after.term)?;
         }
-        Ok(())
+        if is_free && view.is_handing_over() && deeds.has_sent(MessageKind::TimeoutNow) {
+            self.hands_over(seen, view, after.term)?;
+        }
+        self.beat(done, is_held_up)
     }
 
     /// Is anybody told to take over who is not ready for it?
@@ -80,52 +80,56 @@ impl Pacing {
     }
 
     /// Who is told nothing for too long by a leader?
-    #[inline]
-    fn beat(
-        &mut self,
-        seen: &Seen<'_, KvNode>,
-        view: &Server,
-        term: u64,
-        membership: Membership,
-    ) -> Result<(), Violation> {
+    #[inline(always)]
+    fn beat(&mut self, done: &Done<'_>, is_held_up: bool) -> Result<(), Violation> {
+        let Done { seen, deeds, view, after, membership, .. } = *done;
         self.rules.beat(&Beat {
             leader: seen.node,
-            term,
+            term: after.term,
             ticks: view.ticks(),
             interval_ticks: (self.interval_ticks)(view.settings()),
             members: membership.everybody(),
-            said: said(seen),
-            is_held_up: view.is_held_up(),
+            said: deeds.said(),
+            is_held_up,
         })
     }
 
     /// A peer has acknowledged something: does it count, and does anything go on waiting that it would have room for?
-    #[inline]
-    fn acknowledged(
-        &mut self,
-        seen: &Seen<'_, KvNode>,
-        view: &Server,
-        taken: Taken,
-        term: u64,
-        is_free: bool,
-    ) -> Result<(), Violation> {
+    #[inline(always)]
+    fn acknowledged(&mut self, done: &Done<'_>, taken: &Taken, is_free: bool) -> Result<(), Violation> {
+        let Done { seen, deeds, view, after, .. } = *done;
         let Some(matched) = view.match_index(taken.from) else { return Ok(()) };
         let link = (seen.node, taken.from);
-        if taken.term < term {
-            return self.rules.acknowledged_late(link, (term, taken.term), matched);
+        if taken.term < after.term {
+            return self.rules.acknowledged_late(link, (after.term, taken.term), matched);
         }
-        self.rules.acknowledged(link, term, matched, || {
+        self.rules.acknowledged(link, after.term, matched, || {
             let next = view.next_index(taken.from)?;
             // A snapshot goes instead of what is compacted away, if there is one to be had.
             let may_go = is_free && next >= view.first_index() && !view.is_window_full(taken.from);
             // One that cannot leave brings the next position back.
-            let went = said(seen) & 1 << taken.from.position() != 0;
-            (may_go && !went).then(|| (next, view.memory_last_index()))
+            (may_go && !deeds.said_to(taken.from)).then(|| (next, view.memory_last_index()))
         })
     }
 
     /// A follower was given an append: does it refuse what it cannot but have?
-    fn refuses(&self, seen: &Seen<'_, KvNode>, view: &Server, taken: Taken) -> Result<(), Violation> {
+    #[inline(always)]
+    fn refuses(&self, done: &Done<'_>, taken: &Taken) -> Result<(), Violation> {
+        let Done { seen, deeds, view, .. } = *done;
+        // Whoever has not committed so far may refuse it.
+        if !deeds.has_sent(MessageKind::AppendResponse) || taken.index > view.commit() {
+            return Ok(());
+        }
+        self.refuses_committed(seen, taken, view.commit())
+    }
+
+    #[inline(never)]
+    fn refuses_committed(
+        &self,
+        seen: &Seen<'_, KvNode>,
+        taken: &Taken,
+        commit: u64,
+    ) -> Result<(), Violation> {
         let refuses = |message: &Message| {
             let asks_for_snapshot = message.context != 0;
             let is_refusal = message.kind == MessageKind::AppendResponse && message.reject;
@@ -140,7 +144,7 @@ impl Pacing {
         if !refused {
             return Ok(());
         }
-        self.rules.refused((seen.node, taken.from), taken.term, taken.index, view.commit())
+        self.rules.refused((seen.node, taken.from), taken.term, taken.index, commit)
     }
 
     /// A leader could do nothing before its disk was done, and it is not done yet.
@@ -163,14 +167,4 @@ impl Pacing {
             None => Ok(()),
         }
     }
-}
-
-/// Whom a server said something to, a bit each by position. What cannot leave because there is no session was said all the
-/// same.
-#[inline]
-fn said(seen: &Seen<'_, KvNode>) -> u16 {
-    seen.effects.iter().fold(0, |said, effect| match effect {
-        Effect::Send { to, .. } | Effect::Discard { to, .. } if to.is_server() => said | 1 << to.position(),
-        _ => said,
-    })
 }

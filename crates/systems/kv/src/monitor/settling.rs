@@ -1,6 +1,7 @@
 //! What is owed when faults are over: a leader, equal logs, answers, a fresh write and read, and all that was written.
 
 use super::clients::Clients;
+use super::step::Done;
 use crate::command::{Command, Operation, Reply, Text};
 use crate::message::KvMessage;
 use crate::node::KvNode;
@@ -12,7 +13,7 @@ use whitewater_check::{
 };
 use whitewater_raft::MessageKind;
 use whitewater_sim::{
-    Cluster, Effect, Link, NodeId, OpId, Phase, Progress, Role, Script, Seen, Span, Time, Violation, What,
+    Cluster, Effect, Link, NodeId, OpId, Phase, Progress, Role, Script, Span, Time, Violation, What,
 };
 
 /// The key of fresh operations. No script can name it, as it holds a blank.
@@ -235,19 +236,21 @@ impl Settling {
     }
 
     /// A server has done something that broke no other rule.
-    #[inline]
+    #[inline(always)]
     pub(super) fn observe(
         &mut self,
-        seen: &Seen<'_, KvNode>,
+        done: &Done<'_>,
         stimulus: Stimulus,
-        view: &Server,
         rules: &RaftRules,
     ) -> Result<(), Violation> {
         let Some(settlement) = &mut self.settlement else { return Ok(()) };
+        let Done { seen, deeds, view, .. } = *done;
         let taken = view.taken();
         let heard = taken.filter(|taken| taken.kind.is_from_leader());
         self.snapshots.clear();
-        self.snapshots.extend(seen.effects.iter().filter_map(snapshot_in));
+        if deeds.is_in_pieces || deeds.has_sent(MessageKind::Snapshot) {
+            self.snapshots.extend(seen.effects.iter().filter_map(snapshot_in));
+        }
         let witness = Witness {
             node: seen.node,
             now: seen.time,

@@ -1,5 +1,6 @@
 //! The rules over pace, leases and files hear of everything they are about: told of steps that nobody took, each is broken.
 
+use super::step::{Deeds, Done};
 use super::testing::{Chosen, Told, broken_in, script};
 use super::{Counted, KvMonitor};
 use crate::message::KvMessage;
@@ -71,8 +72,9 @@ fn looks_at_pace(
         sent.into_iter().map(|(to, message)| Effect::Send { to, message }).collect();
     let Seen { event, time, node, died, .. } = *seen;
     let step = Seen { event, time, node, what: What::Fired(KvTimer::Tick), effects: &effects, died };
-    let membership = monitor.rules.membership(node).unwrap_or_default();
-    monitor.pacing.observe(&step, view, (standing, standing), membership)
+    let (deeds, membership) = (Deeds::of(&effects), monitor.rules.last_membership(node));
+    let done = Done { seen: &step, deeds, view, before: standing, after: standing, membership };
+    monitor.pacing.observe(&done)
 }
 
 fn slowly(seed: u64) -> Script {

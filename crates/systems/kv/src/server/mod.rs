@@ -398,8 +398,8 @@ impl Server {
 
     /// The message that its core was given in the last step, if it was given one.
     #[inline]
-    pub(crate) fn taken(&self) -> Option<Taken> {
-        self.taken
+    pub(crate) fn taken(&self) -> Option<&Taken> {
+        self.taken.as_ref()
     }
 
     /// Whom it is and what it was told to do.
