@@ -36,6 +36,7 @@ pub use exit::Exit;
 pub use program::Program;
 pub use runner::{Extra, More, main, main_with};
 pub use screen::{Format, Screen};
+pub use whitewater_hunt::quoted;
 pub use whitewater_sim::System;
 
 /// The systems a command line is for.

@@ -24,7 +24,7 @@ pub fn print_command(program: &str, restrictions: &Restrictions, seed: u64) -> S
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/@+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -53,7 +53,7 @@ pub use campaign::{
     Budget, Campaign, Finished, Observer, REPEAT_ONE_IN, Unobserved, campaign, campaign_apart,
 };
 pub use causes::causes;
-pub use command::print_command;
+pub use command::{print_command, quoted};
 pub use course::{Parting, course, parting, parting_lines};
 pub use coverage::{Coverage, Values, upper_bound};
 pub use differ::{Compared, differ};
