@@ -7,7 +7,7 @@ use crate::verb::{
     shrink, trace, wal, worker,
 };
 use crate::{Abroad, Exit, Made, Program, Screen, Systems, abroad, program, rebuild};
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -70,7 +70,8 @@ pub struct More {
 pub fn main_with(systems: Systems, more: &More) -> ExitCode {
     program::is(more.program);
     let extras = &more.extras;
-    let command = extras.iter().fold(Typed::command(), |command, extra| command.subcommand(extra.command()));
+    let command = without_strangers(Typed::command(), systems);
+    let command = extras.iter().fold(command, |command, extra| command.subcommand(extra.command()));
     let outcome = command.try_get_matches().map_err(anyhow::Error::from).and_then(|matches| {
         let (name, of_verb) = matches.subcommand().expect("a verb is required");
         match extras.iter().find(|extra| extra.name == name) {
@@ -84,6 +85,18 @@ pub fn main_with(systems: Systems, more: &More) -> ExitCode {
         }
     });
     outcome.unwrap_or_else(|error| refuse(&error)).into()
+}
+
+/// Leaves out of the list of verbs what has nothing to do here: the demonstration of a system that is not there, and the
+/// measurement of bugs where none are planted.
+fn without_strangers(command: Command, systems: Systems) -> Command {
+    let shows = systems.iter().any(|system| system.name() == demo::SYSTEM);
+    let plants = program::program().plants.is_some();
+    let hidden = [("demo", !shows), ("mutants", !plants)];
+    hidden
+        .into_iter()
+        .filter(|(_, hide)| *hide)
+        .fold(command, |command, (verb, _)| command.mut_subcommand(verb, |verb| verb.hide(true)))
 }
 
 /// What `git bisect` is told: whatever keeps this commit from telling is no verdict on it.

@@ -65,8 +65,16 @@ fn what_a_program_elsewhere_prints_works_there() {
         &["replay", "F-00"],
         &["fuzz", "--mutant", "R14"],
         &["demo"],
+        &["faults", "--runs", "2"],
+        &["scenario", "index"],
     ] {
         printed.push_str(&elsewhere.run(words).1);
+    }
+    // The index was begun in a file that was not there.
+    assert_eq!(elsewhere.run(&["scenario", "index", "--check"]).0, 0, "{printed}");
+    let (_, help) = elsewhere.run(&["--help"]);
+    for verb in ["demo", "mutants"] {
+        assert!(!help.contains(&format!("\n  {verb} ")), "`{verb}` has nothing to do there: {help}");
     }
     let (_, help) = elsewhere.run(&["fuzz", "--help"]);
     assert!(help.contains("Usage: cargo run --release -- fuzz"), "{help}");

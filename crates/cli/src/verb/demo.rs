@@ -29,7 +29,8 @@ const CHOICE: Duration = Duration::from_secs(10);
 /// The rule that the race is named after; it also shows in elections that nobody needs.
 const STRANDED: &str = "follower-catches-up";
 
-const SYSTEM: &str = "relay";
+/// The system that is shown.
+pub(crate) const SYSTEM: &str = "relay";
 const OPTION: &str = "relay-not-ready";
 /// How the system behaved before the patch.
 const BROKEN: &str = "drop";

@@ -57,6 +57,9 @@ pub(crate) fn run(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::R
     let here = Here { systems, restrictions: &restrictions };
     let everywhere = [Where::Again, Where::Thread, Where::Reversed, Where::Process, Where::Build];
     let wanted = if typed.places.is_empty() { &everywhere[..] } else { &typed.places };
+    if wanted.contains(&Where::Build) {
+        screen.remark("builds this program once more, optimised otherwise; the first time takes minutes, and `--in` leaves it out");
+    }
     let place = |place: &Where| -> Box<dyn Place + '_> {
         match place {
             Where::Again => Box::new(Again(here)),

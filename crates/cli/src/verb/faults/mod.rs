@@ -106,13 +106,19 @@ fn table(runs: u64, measured: &[(&str, Summary)], needs: &[Need]) -> String {
         ),
         "`on`: the plan has it. `bites`: it took effect, which is counted where the effect is, under this name, in every"
             .to_owned(),
-        "summary. What only follows from other faults is in no plan. Made by `cargo xtask faults > FAULTS.md`.".to_owned(),
+        format!(
+            "summary. What only follows from other faults is in no plan. Made by `{} faults > FAULTS.md`.",
+            called()
+        ),
         String::new(),
         "A scenario needs a fault if it breaks no rule once its steps and settings of that kind are taken out. A planted bug"
             .to_owned(),
         "needs it if plans of the swarm find it out of which every other kind was taken, and not once this one is taken out"
             .to_owned(),
-        format!("as well. Measured by `cargo xtask faults --measure-needs`, which keeps what it finds in `{NEEDS}`."),
+        format!(
+            "as well. Measured by `{} faults --measure-needs`, which keeps what it finds in `{NEEDS}`.",
+            called()
+        ),
         String::new(),
         format!("| Fault | What it does |{heads} Needed by |"),
         format!("| --- | --- |{rules} --- |"),

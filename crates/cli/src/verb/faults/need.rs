@@ -1,6 +1,7 @@
 //! Measures what each kind of fault is needed for: by scenarios without it, and by searches with nothing but it.
 
 use super::Typed;
+use crate::program::called;
 use crate::{Exit, Screen, Systems, files, interrupt};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -84,7 +85,7 @@ fn write(known: &[Need], typed: &Typed, root: &Path) -> anyhow::Result<()> {
             .to_owned(),
         "# that were in its plans as well, the messages delivered until it was found, and those delivered in vain without it."
             .to_owned(),
-        format!("# Made by `cargo xtask faults --measure-needs --deliveries {}`, fault by fault.", typed.deliveries),
+        format!("# Made by `{} faults --measure-needs --deliveries {}`, fault by fault.", called(), typed.deliveries),
         String::new(),
     ];
     let of = |fault: Fault| known.iter().filter(move |need| need.fault == fault.name());

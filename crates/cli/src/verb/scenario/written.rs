@@ -15,8 +15,12 @@ pub(crate) struct Typed {
     check: bool,
 }
 
-/// Where the index stands in its file.
-const BEGIN: &str = "<!-- The index: written by `cargo xtask scenario index`. -->\n";
+/// Where the index begins in its file.
+fn begin() -> String {
+    format!("<!-- The index: written by `{} scenario index`. -->\n", called())
+}
+
+/// Where it ends.
 const END: &str = "<!-- The end of the index. -->\n";
 
 /// Writes the schema of scenario files, made of the systems there are.
@@ -25,7 +29,7 @@ pub(crate) fn write_schema(typed: &Typed, systems: Systems, screen: &Screen) -> 
     write(typed, &file, &schema(systems), "schema", screen)
 }
 
-/// Writes the index of scenarios into `scenarios/README.md`, between its two marks.
+/// Writes the index of scenarios into `scenarios/README.md`, between its two marks; into a new file if there is none.
 pub(crate) fn write_index(typed: &Typed, systems: Systems, screen: &Screen) -> anyhow::Result<Exit> {
     let all = chosen(&[])?;
     if all.is_empty() {
@@ -33,17 +37,19 @@ pub(crate) fn write_index(typed: &Typed, systems: Systems, screen: &Screen) -> a
     }
     let scenarios = all.iter().map(|file| load(file, systems)).collect::<anyhow::Result<Vec<Scenario>>>()?;
     let file = files::folder("scenarios").join("README.md");
-    let text = files::read(&file)?;
-    let parts = text.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-    let (before, after) = parts
-        .ok_or_else(|| anyhow!("{}: the marks of the index are missing: {BEGIN}{END}", file.display()))?;
-    write(typed, &file, &format!("{before}{BEGIN}\n{}{END}{after}", index(&scenarios)), "index", screen)
+    let begin = begin();
+    let text = if file.exists() { files::read(&file)? } else { format!("# Scenarios\n\n{begin}{END}") };
+    let parts = text.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = parts.ok_or_else(|| {
+        anyhow!("{}: write these lines where the index is to stand:\n{begin}{END}", file.display())
+    })?;
+    write(typed, &file, &format!("{before}{begin}\n{}{END}{after}", index(&scenarios)), "index", screen)
 }
 
 /// Brings the index up to date where there is one, behind a scenario that was added.
 pub(crate) fn renew_index(systems: Systems, screen: &Screen) -> anyhow::Result<()> {
     let file = files::folder("scenarios").join("README.md");
-    if file.exists() && files::read(&file)?.contains(BEGIN) {
+    if file.exists() && files::read(&file)?.contains(&begin()) {
         write_index(&Typed { check: false }, systems, screen)?;
     }
     Ok(())
