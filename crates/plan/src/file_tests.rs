@@ -177,6 +177,26 @@ fn what_the_code_no_longer_has_is_left_out_of_a_saved_failure_and_told() {
 }
 
 #[test]
+fn an_option_that_is_called_otherwise_now_is_known_by_being_the_only_one_that_is_missing() {
+    // Drawn are mode, election and window.
+    let of = |options: &str| {
+        let json = saved().to_json();
+        let given = "\"election\": \"120ms\"";
+        assert!(json.contains(given), "{json}");
+        Saved::parse("f.json", &json.replace(given, options), &SYSTEMS).expect("it is read")
+    };
+    let known = of(r#""election": "120ms", "mode": "off", "pipeline": "64""#);
+    assert_eq!((known.plan.options.given("window"), known.gone.len()), (Some("64"), 0));
+    let two = of(r#""election": "120ms", "pipeline": "64""#);
+    assert_eq!(
+        (two.plan.options.given("window"), &two.gone[..]),
+        (None, &["option `pipeline`".to_owned()][..])
+    );
+    let other = of(r#""election": "120ms", "mode": "off", "pipeline": "deep""#);
+    assert_eq!((other.plan.options.given("window"), other.gone.len()), (None, 1));
+}
+
+#[test]
 fn an_error_behind_what_is_left_out_is_at_its_own_line() {
     let old = saved().to_json().replace(
         "\"crash leader",

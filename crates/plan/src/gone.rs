@@ -6,13 +6,29 @@
 
 use crate::suggest::nearest;
 use crate::text::{Line, parse_lines};
-use whitewater_sim::{Action, Condition, Step, System, Trigger};
+use whitewater_sim::{Action, Condition, Options, Step, System, Trigger};
 
 /// Whether an option with this name is gone; a node may stand behind the name, as in `mode.n1`.
 pub(crate) fn is_option_gone(system: &dyn System, name: &str) -> bool {
     let base = name.split('.').next().unwrap_or_default();
     let known: Vec<&str> = system.options().iter().map(|spec| spec.name).collect();
     is_gone(base, &known)
+}
+
+/// The option that one which is gone is called now, if there is no doubt: a file lists every option that is drawn, so if one
+/// name is gone and one is not in the file, and has such a value, it is the same under another name.
+pub(crate) fn called_now(system: &dyn System, given: &[(String, String)]) -> Option<(String, &'static str)> {
+    let mut gone = given.iter().filter(|(name, _)| is_option_gone(system, name));
+    let (Some((old, value)), None) = (gone.next(), gone.next()) else { return None };
+    let is_given = |name: &str| given.iter().any(|(given, _)| given.split('.').next() == Some(name));
+    let mut others = system.options().iter().filter(|spec| spec.drawn && !is_given(spec.name));
+    match (others.next(), others.next()) {
+        (Some(spec), None) => {
+            let fits = Options::new().set(system.options(), spec.name, value).is_ok();
+            (fits && !old.contains('.')).then(|| (old.clone(), spec.name))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a line of a script is a step about a message, a timer or a figure that is gone.

@@ -1,7 +1,7 @@
 //! Plans and failures that were kept: a plan with what it did, to be run again.
 
 use crate::file::{Entries, Json, PlanParts, Source, options_json, script_json};
-use crate::gone::{is_option_gone, is_step_gone};
+use crate::gone::{called_now, is_option_gone, is_step_gone};
 use crate::scenario::check_rule;
 use crate::text::{LineError, parse_script, script_lines};
 use crate::{InputError, PLAN_VERSION, Plan, Profile, parse_seed, seed_text};
@@ -241,6 +241,10 @@ fn read_old_plan(
 ) -> Result<(Plan, Vec<String>), InputError> {
     let system = (PlanParts { source, systems }).system(&file.system)?;
     let mut gone = Vec::new();
+    if let Some((old, new)) = called_now(system, &file.options.0) {
+        let (name, _) = file.options.0.iter_mut().find(|(name, _)| *name == old).expect("it is given");
+        new.clone_into(name);
+    }
     file.options.0.retain(|(name, _)| {
         let is_gone = is_option_gone(system, name);
         gone.extend(is_gone.then(|| format!("option `{name}`")));
