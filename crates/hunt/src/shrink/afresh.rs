@@ -4,9 +4,10 @@
 //! that stood for minutes, each of its smaller ones has that partition too, though two servers and a copy of a vote would do.
 
 use super::trials::{Held, Length, Trials, changed};
+use std::mem::discriminant;
 use whitewater_plan::{Plan, Restrictions, Tuning, generate};
-use whitewater_sim::System;
 use whitewater_sim::draw::Draw;
+use whitewater_sim::{Action, DiskContract, Network, Script, System};
 
 /// How large worlds are: the smallest in which the failure happens at all leaves least to take away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,17 +32,18 @@ const MORE_WORLDS: usize = 512;
 const SERVERS_MAX: u64 = 5;
 
 /// The smallest worlds in which it fails the same way, if it does so in any that is tried.
-pub(super) fn smallest_world(trials: &mut Trials<'_>, held: &Held) -> Option<Held> {
-    (0..EXTENTS.len() as u64).find_map(|number| small_world(trials, held, number))
+pub(super) fn smallest_world(trials: &mut Trials<'_>, held: &Held, first: &Plan) -> Option<Held> {
+    (0..EXTENTS.len() as u64).find_map(|number| small_world(trials, held, first, number))
 }
 
 /// The shortest of some small worlds that fail the same way; none if none of them does. Numbers that are higher draw larger
-/// ones, up to a size.
-pub(super) fn small_world(trials: &mut Trials<'_>, held: &Held, number: u64) -> Option<Held> {
+/// ones, up to a size. What disturbs them is of the kinds that the `first` plan has.
+pub(super) fn small_world(trials: &mut Trials<'_>, held: &Held, first: &Plan, number: u64) -> Option<Held> {
     let system = trials.system();
     let extent = EXTENTS[(number as usize).min(EXTENTS.len() - 1)];
     let seeds = number * WORLDS..(number + 1) * WORLDS;
-    let worlds: Vec<Plan> = seeds.filter_map(|seed| world(system, &held.plan, extent, seed)).collect();
+    let draw = |seed| world(system, (&held.plan, first), extent, seed);
+    let worlds: Vec<Plan> = seeds.filter_map(draw).collect();
     let mut best: Option<Held> = None;
     let (mut next, mut end) = (0, worlds.len());
     while next < end && !trials.is_over() {
@@ -57,7 +59,12 @@ pub(super) fn small_world(trials: &mut Trials<'_>, held: &Held, number: u64) -> 
 }
 
 /// A small world of the system of a plan, under its options: a few servers, a few steps, and an end soon.
-fn world(system: &'static dyn System, plan: &Plan, extent: Extent, seed: u64) -> Option<Plan> {
+fn world(
+    system: &'static dyn System,
+    (plan, first): (&Plan, &Plan),
+    extent: Extent,
+    seed: u64,
+) -> Option<Plan> {
     let mut draw = Draw::from_value(plan.script.seed ^ seed);
     let servers = draw.within(2, SERVERS_MAX).min(plan.script.servers as u64);
     let clients = draw.below(2).min(plan.script.clients as u64);
@@ -83,16 +90,35 @@ fn world(system: &'static dyn System, plan: &Plan, extent: Extent, seed: u64) ->
     Some(changed(&drawn, |world| {
         // With the bug that is planted in it, and what single nodes have.
         world.options = plan.options.clone();
+        leave_out_other_kinds(&mut world.script, &first.script);
         while world.script.steps.len() as u64 > steps {
             world.script.steps.remove(draw.below(world.script.steps.len() as u64) as usize);
         }
     }))
 }
 
+/// Where links do nothing by themselves, as in a search for some kinds of faults alone, leaves out what disturbs otherwise than the
+/// other script: nobody who looks for a failure of crashes wants to read of one that comes of a lost message.
+fn leave_out_other_kinds(script: &mut Script, other: &Script) {
+    let calm = |network: Network| Network { delay_high: network.delay_high, ..network.without_chance() };
+    if calm(other.network) != other.network {
+        return;
+    }
+    script.network = calm(script.network);
+    let kinds: Vec<_> = other.steps.iter().map(|step| discriminant(&step.action)).collect();
+    script.steps.retain(|step| {
+        matches!(step.action, Action::Operate { .. }) || kinds.contains(&discriminant(&step.action))
+    });
+    if other.disk.contract() == DiskContract::Honest {
+        script.disk = other.disk;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::toy::BEACON;
+    use whitewater_sim::Ratio;
 
     /// A plan for so many servers, as it is drawn.
     fn plan(servers: usize) -> Plan {
@@ -107,7 +133,8 @@ mod tests {
         let large = plan(9);
         let longest = BEACON.timing(&large.options).election_high;
         for extent in EXTENTS {
-            let worlds: Vec<Plan> = (0..64).filter_map(|seed| world(&BEACON, &large, extent, seed)).collect();
+            let worlds: Vec<Plan> =
+                (0..64).filter_map(|seed| world(&BEACON, (&large, &large), extent, seed)).collect();
             assert_eq!(worlds.len(), 64);
             for world in &worlds {
                 assert!((2..=SERVERS_MAX as usize).contains(&world.script.servers));
@@ -121,9 +148,26 @@ mod tests {
     }
 
     #[test]
+    fn nothing_disturbs_a_world_that_does_not_disturb_the_plan() {
+        let mut large = plan(9);
+        large.script.network = large.script.network.without_chance();
+        large.script.steps.retain(|step| matches!(step.action, Action::Crash { .. }));
+        assert!(!large.script.steps.is_empty(), "it has crashes");
+        for seed in 0..64 {
+            let world = world(&BEACON, (&large, &large), EXTENTS[2], seed).expect("it can be drawn");
+            let allowed = |action: &Action| matches!(action, Action::Crash { .. } | Action::Operate { .. });
+            assert!(world.script.steps.iter().all(|step| allowed(&step.action)));
+            assert_eq!(
+                (world.script.network.loss, world.script.network.duplicate),
+                (Ratio::NEVER, Ratio::NEVER)
+            );
+        }
+    }
+
+    #[test]
     fn a_world_has_no_more_servers_than_the_plan() {
         let lone = plan(1);
-        let worlds = (0..32).filter_map(|seed| world(&BEACON, &lone, EXTENTS[0], seed));
+        let worlds = (0..32).filter_map(|seed| world(&BEACON, (&lone, &lone), EXTENTS[0], seed));
         assert_eq!(worlds.map(|world| world.script.servers).max(), Some(1));
     }
 }

@@ -226,7 +226,7 @@ enum Again<'a> {
 /// Another beginning: what is small already under other seeds, or else the plan as it came, which more seeds let fail.
 fn again(trials: &mut Trials<'_>, from: Again<'_>, first: &Held, number: u64) -> Option<Held> {
     let small = match from {
-        Again::Afresh(held) => afresh::small_world(trials, held, number / WAYS),
+        Again::Afresh(held) => afresh::small_world(trials, held, &first.plan, number / WAYS),
         Again::Common(held) => commoner::common(trials, held, number),
         Again::Left(held) => reseed::loosened(trials, held, &first.plan, number),
         Again::Begun(begun) => reseed::elsewhere(trials, begun, number),
@@ -244,7 +244,7 @@ fn beginning(trials: &mut Trials<'_>, first: &Held) -> (Held, u64) {
     if deliveries(&held) <= MIDDLING || trials.is_over() {
         return (held, 0);
     }
-    let mut other = afresh::smallest_world(trials, &held);
+    let mut other = afresh::smallest_world(trials, &held, &first.plan);
     if other.is_none() && deliveries(&held) > LONG {
         other = reseed::elsewhere(trials, first, 0);
     }
