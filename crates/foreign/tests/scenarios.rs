@@ -19,6 +19,16 @@ fn lease_read_after_transfer() {
 }
 
 #[test]
+fn snapshot_asked_for_too_early() {
+    whitewater::scenario_in(&TIKV, "scenarios/snapshot-asked-for-too-early.json");
+}
+
+#[test]
+fn elected_without_a_vote() {
+    whitewater::scenario_in(&TIKV, "scenarios/elected-without-a-vote.json");
+}
+
+#[test]
 fn sole_voter_stands_unstored() {
     whitewater::scenario_in(&TIKV, "scenarios/sole-voter-stands-unstored.json");
 }
