@@ -61,7 +61,7 @@ struct Interval {
 impl Interval {
     /// It ends, and somebody was told nothing in it.
     #[cold]
-    fn is_over(&self, &Beat { leader, term, ticks, interval_ticks, .. }: &Beat) -> Result<(), Violation> {
+    fn accuse(&self, &Beat { leader, term, ticks, interval_ticks, .. }: &Beat) -> Result<(), Violation> {
         let peer = NodeId::server(self.untold.trailing_zeros() as usize);
         let message = format!(
             "{leader} leads term {term} and has said nothing to {peer} for {} of its ticks: its heartbeat interval has \
@@ -142,7 +142,7 @@ impl PaceRules {
             return Ok(());
         }
         let silent = *interval;
-        silent.is_over(beat)
+        silent.accuse(beat)
     }
 
     /// A peer has acknowledged something to the leader of a term, which takes its log to match up to an index now. What it

@@ -3,11 +3,12 @@
 //! Taking away from a plan leads to a small one only by way of plans that all fail. Where the large plan failed by a partition
 //! that stood for minutes, each of its smaller ones has that partition too, though two servers and a copy of a vote would do.
 
+use super::element::calm_links;
 use super::trials::{Held, Length, Trials, changed};
 use std::mem::discriminant;
 use whitewater_plan::{Plan, Restrictions, Tuning, generate};
 use whitewater_sim::draw::Draw;
-use whitewater_sim::{Action, DiskContract, Network, Script, System};
+use whitewater_sim::{Action, DiskContract, Script, System};
 
 /// How large worlds are: the smallest in which the failure happens at all leaves least to take away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,11 +101,10 @@ fn world(
 /// Where links do nothing by themselves, as in a search for some kinds of faults alone, leaves out what disturbs otherwise than the
 /// other script: nobody who looks for a failure of crashes wants to read of one that comes of a lost message.
 fn leave_out_other_kinds(script: &mut Script, other: &Script) {
-    let calm = |network: Network| Network { delay_high: network.delay_high, ..network.without_chance() };
-    if calm(other.network) != other.network {
+    if calm_links(&other.network) != other.network {
         return;
     }
-    script.network = calm(script.network);
+    script.network = calm_links(&script.network);
     let kinds: Vec<_> = other.steps.iter().map(|step| discriminant(&step.action)).collect();
     script.steps.retain(|step| {
         matches!(step.action, Action::Operate { .. }) || kinds.contains(&discriminant(&step.action))

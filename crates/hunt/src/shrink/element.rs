@@ -4,7 +4,9 @@ use super::cluster::{without_client, without_server};
 use super::trials::changed;
 use super::weaker::{members, without_member};
 use whitewater_plan::Plan;
-use whitewater_sim::{Decision, DiskFaults, DiskTiming, NodeId, OptionSpec, Ratio, Shape, Span, System};
+use whitewater_sim::{
+    Decision, DiskFaults, DiskTiming, Network, NodeId, OptionSpec, Ratio, Shape, Span, System,
+};
 
 /// Something that can be taken away.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +122,11 @@ pub(super) fn disk_troubles(plan: &Plan) -> Vec<DiskSetting> {
         disk != plan.script.disk
     };
     DiskSetting::ALL.into_iter().filter(calmer).collect()
+}
+
+/// Links on which every message arrives once and where it should, within the same delays.
+pub(super) fn calm_links(network: &Network) -> Network {
+    Network { delay_high: network.delay_high, ..network.without_chance() }
 }
 
 /// Takes a trouble with disks away; what is pinned of it goes, too, since checks owe more without it.

@@ -1,14 +1,14 @@
 //! Smaller plans that are tried under several seeds, kind by kind: what takes most away comes first.
 
 use super::cluster::{without_client, without_server};
-use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
+use super::element::{calm_disk, calm_links, disk_troubles, set_option, unusual_options};
 use super::exchange::{all_at_servers, lowered};
 use super::times::closer;
 use super::trials::{changed, with_steps};
 use super::values::{steady_delays, steady_syncs};
 use whitewater_plan::Plan;
 use whitewater_sim::draw::Draw;
-use whitewater_sim::{Action, Network, NodeId, Step, System};
+use whitewater_sim::{Action, NodeId, Step, System};
 
 /// The plans of a kind that are smaller than one. Each has less in it, so that taking one after another comes to an end.
 pub(super) type Kind = fn(&Plan, &dyn System) -> Vec<Plan>;
@@ -71,7 +71,7 @@ fn sooner(plan: &Plan, _: &dyn System) -> Vec<Plan> {
 
 fn calmer_links(plan: &Plan, _: &dyn System) -> Vec<Plan> {
     let network = &plan.script.network;
-    let calm = Network { delay_high: network.delay_high, ..network.without_chance() };
+    let calm = calm_links(network);
     let calm = (calm != *network).then(|| changed(plan, |plan| plan.script.network = calm));
     calm.into_iter().chain(steady_delays(plan)).collect()
 }

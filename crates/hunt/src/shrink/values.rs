@@ -1,6 +1,6 @@
 //! Calmer settings: no trouble with links and disks, options as usual, pins with round values.
 
-use super::element::{calm_disk, disk_troubles, set_option, unusual_options};
+use super::element::{calm_disk, calm_links, disk_troubles, set_option, unusual_options};
 use super::times::no_longer;
 use super::trials::{Held, Trials, changed};
 use whitewater_plan::Plan;
@@ -10,10 +10,7 @@ use whitewater_sim::{Decision, Fate, Network, Ratio, Shape, Span};
 pub(super) fn calmer_links(trials: &mut Trials<'_>, held: &mut Held) -> bool {
     let mut helped = false;
     type Calm = fn(&mut Network);
-    let all: Calm = |network| {
-        let (delay_low, delay_high) = (network.delay_low, network.delay_high);
-        *network = Network { delay_low, delay_high, ..network.without_chance() };
-    };
+    let all: Calm = |network| *network = calm_links(network);
     let each: [Calm; 7] = [
         all,
         |network| network.shape = Shape::Uniform,

@@ -97,13 +97,17 @@ impl Bounds {
     }
 }
 
+/// More than an entry takes beside its data: three numbers, a kind and four tags. The core has a bound of its own by which it
+/// cuts appends, which is what is to be checked.
+const BESIDE_DATA_MAX_BYTES: u64 = 64;
+
 /// What an append carries; what nothing limits is not counted, and what is far from its limit not to the byte.
 fn cargo(entries: &[Entry], limits: &Limits) -> Cargo {
-    let is_limited = limits.append_bytes > 0 && entries.len() > 1;
-    let bound = || entries.iter().map(|entry| Entry::encoded_bound_bytes(&entry.data)).sum();
-    let append_bytes = match if is_limited { bound() } else { 0 } {
-        bytes if bytes <= limits.append_bytes => bytes,
-        _ => encoded_size_bytes(entries),
+    let append_bytes = if limits.append_bytes > 0 && entries.len() > 1 {
+        let at_most = payload_size_bytes(entries) + BESIDE_DATA_MAX_BYTES * entries.len() as u64;
+        if at_most <= limits.append_bytes { at_most } else { encoded_size_bytes(entries) }
+    } else {
+        0
     };
     let window_bytes = if limits.window_bytes > 0 { payload_size_bytes(entries) } else { 0 };
     Cargo { entries: entries.len() as u64, append_bytes, window_bytes }

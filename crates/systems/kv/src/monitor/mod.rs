@@ -320,7 +320,7 @@ impl KvMonitor {
         let Some(view) = cluster.view(seen.node).and_then(KvNode::server) else { return Ok(()) };
         let lived = std::mem::replace(&mut self.lives[seen.node.index()], view.session());
         if view.is_halted() {
-            return self.is_dead(seen, view, cluster);
+            return self.judge_dead(seen, view, cluster);
         }
         let stimulus = match view.taken() {
             _ if view.session() != lived => Stimulus::Booted,
@@ -358,7 +358,7 @@ impl KvMonitor {
 
     /// The process of a server is dead; what it shows is what it had in memory.
     #[cold]
-    fn is_dead(
+    fn judge_dead(
         &mut self,
         seen: &Seen<'_, KvNode>,
         view: &Server,
