@@ -19,8 +19,28 @@ fn lease_read_after_transfer() {
 }
 
 #[test]
+fn lease_read_while_another_leads() {
+    whitewater::scenario_in(&TIKV, "scenarios/lease-read-while-another-leads.json");
+}
+
+#[test]
 fn snapshot_asked_for_too_early() {
     whitewater::scenario_in(&TIKV, "scenarios/snapshot-asked-for-too-early.json");
+}
+
+#[test]
+fn snapshot_asked_for_before_an_election() {
+    whitewater::scenario_in(&TIKV, "scenarios/snapshot-asked-for-before-an-election.json");
+}
+
+#[test]
+fn learner_of_a_later_term() {
+    whitewater::scenario_in(&TIKV, "scenarios/learner-of-a-later-term.json");
+}
+
+#[test]
+fn snapshot_in_place_of_a_longer_log() {
+    whitewater::scenario_in(&TIKV, "scenarios/snapshot-in-place-of-a-longer-log.json");
 }
 
 #[test]

@@ -159,7 +159,7 @@ pub enum Reads {
     /// A majority says who leads.
     Index,
     /// Whoever led a moment ago leads: that trusts that time passes alike everywhere. Where processes are stopped or clocks are
-    /// wrong such reads may be old, and are not held to more.
+    /// wrong such reads may be old, and are not held to more; nor anywhere, with [`Settings::guarded`].
     Lease,
     /// They are entries of the log.
     Log,
@@ -186,7 +186,10 @@ pub struct Settings {
     pub overlapping: bool,
     /// The store keeps the core from what a user of a Raft is better not to do, though it may not be told so: nobody without a
     /// vote is made to stand for election; nobody asks for a snapshot before all it has is committed; and a sole voter takes no
-    /// input and sends nothing before its disk has what it has decided, which a crash could take from it otherwise.
+    /// input and sends nothing before its disk has what it has decided, which a crash could take from it otherwise. And reads by
+    /// a lease are taken for what they are: perhaps old. Without pre-votes and check-quorum members are only removed, as
+    /// others may never hear of their leader. And who waits for a snapshot that it asked for starts its process again when it hears
+    /// of a later term.
     pub guarded: bool,
     /// How reads are made linearizable.
     pub reads: Reads,

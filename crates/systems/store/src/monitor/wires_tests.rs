@@ -254,7 +254,7 @@ fn stale(script: &Script, settings: &Settings) -> Result<(), Violation> {
 }
 
 #[test]
-fn reads_by_a_lease_may_be_old_only_where_time_is_disturbed() {
+fn reads_by_a_lease_may_be_old_only_where_time_is_disturbed_or_they_are_taken_for_what_they_are() {
     let (target, calm) = (Target::Node(NodeId::server(0)), script(1));
     let disturbed = |action| {
         let mut script = script(1);
@@ -265,16 +265,22 @@ fn reads_by_a_lease_may_be_old_only_where_time_is_disturbed() {
     let slow = Action::Slow { node: target, low: Span::ZERO, high: Span::from_millis(1) };
     let reading = |reads| {
         let mut settings = settings(&[]);
-        settings.reads = reads;
+        (settings.reads, settings.guarded) = (reads, false);
         settings
     };
     let lease = reading(Reads::Lease);
+    let guarded = |mut settings: Settings| {
+        settings.guarded = true;
+        settings
+    };
     for script in [clock, slow, Action::Pause(target)].map(disturbed) {
         assert_eq!(stale(&script, &lease), Ok(()));
         let rule = |reads| stale(&script, &reading(reads)).unwrap_err().rule;
         assert_eq!([rule(Reads::Index), rule(Reads::Log)], ["linearizable"; 2]);
     }
     assert_eq!(stale(&calm, &lease).unwrap_err().rule, "linearizable");
+    assert_eq!(stale(&calm, &guarded(lease.clone())), Ok(()));
+    assert_eq!(stale(&calm, &guarded(reading(Reads::Index))).unwrap_err().rule, "linearizable");
     assert_eq!(stale(&disturbed(Action::FailSyncs(target)), &lease).unwrap_err().rule, "linearizable");
 }
 

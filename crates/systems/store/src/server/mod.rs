@@ -14,10 +14,11 @@ use crate::core::{Core, HardState, Notice, Order, Seat, Shown, Todo};
 use crate::log::Log;
 use crate::machine::Machine;
 use crate::marks;
-use crate::membership;
+use crate::membership::{self, Part, Step};
 use crate::message::StoreMessage;
 use crate::node::{Hands, StoreNode};
 use crate::options::Settings;
+use crate::outline::Outlined;
 use crate::owing::Owing;
 use crate::spine::Spine;
 use crate::timer::StoreTimer;
@@ -93,6 +94,8 @@ pub struct Server<C: Core> {
     bare: Bare,
     /// Ticks until the timeout of a core that counts none.
     due: Option<u64>,
+    /// It has asked for a snapshot that has not come.
+    awaits_snapshot: bool,
     /// When something came from each peer.
     heard: [LocalTime; SERVERS_MAX],
     refusals: u32,
@@ -145,6 +148,7 @@ impl<C: Core> Server<C> {
             owing: Owing::default(),
             bare: Bare::default(),
             due: None,
+            awaits_snapshot: false,
             heard: [now; SERVERS_MAX],
             refusals: 0,
             last_refusal: None,
@@ -267,7 +271,11 @@ impl<C: Core> Server<C> {
             Command::Change(change) if self.settings().changing => {
                 let steps = change.steps();
                 let leads = self.core.shown().role == Role::Leader;
-                let fits = leads && steps.iter().all(|(_, node)| is_server(node));
+                let Settings { guarded, pre_vote, check_quorum, .. } = *self.settings();
+                let may_be_deaf = guarded && !pre_vote && !check_quorum;
+                let fits_one =
+                    |(part, node): &Step| is_server(node) && (*part == Part::Nobody || !may_be_deaf);
+                let fits = leads && steps.iter().all(fits_one);
                 let begun = fits && self.core.obey(Order::Change(&steps));
                 (begun, marks::CHANGE_BEGUN, Reply::Changing)
             }
@@ -275,6 +283,7 @@ impl<C: Core> Server<C> {
                 let Shown { last_index, commit, .. } = self.core.shown();
                 let fits = last_index == commit || !self.settings().guarded;
                 let begun = fits && self.core.obey(Order::RequestSnapshot);
+                self.awaits_snapshot |= begun;
                 (begun, marks::SNAPSHOT_REQUESTED, Reply::Requested)
             }
             _ => return Reply::Declined,
@@ -317,6 +326,14 @@ impl<C: Core> Server<C> {
             fx.send(from, StoreMessage::Arrived { index });
         }
         match message {
+            StoreMessage::Core(message)
+                if self.awaits_snapshot
+                    && self.settings().guarded
+                    && message.outline().term > self.shown.term =>
+            {
+                fx.note(format_args!("cannot go on: a leader of another term may have no such snapshot"));
+                self.dies = true;
+            }
             StoreMessage::Core(mut message) => {
                 if C::BARE {
                     self.bare.keep_entries(&mut message);
@@ -353,9 +370,12 @@ impl<C: Core> Server<C> {
                 self.todo = self.carry_out(next, fx);
                 continue;
             }
-            self.follow_cut();
             let mut todo = self.todo.take().unwrap_or_default();
-            if !self.install_incoming(&mut todo) && !self.core.ready(&mut todo, self.applied) {
+            let is_ready = self.install_incoming(&mut todo) || self.core.ready(&mut todo, self.applied);
+            if todo.snapshot.is_none() {
+                self.follow_cut();
+            }
+            if !is_ready {
                 self.todo = Some(todo);
                 return self.snapshot_if_due(fx);
             }
@@ -377,7 +397,8 @@ impl<C: Core> Server<C> {
         self.core.set_timeout(ticks);
     }
 
-    /// What the core has cut off from its log in memory does not count any more, even if the disk still has it.
+    /// What the core has cut off from its log in memory does not count any more, even if the disk still has it. A snapshot cuts
+    /// nothing off: the old log stands until the disk has the new one.
     fn follow_cut(&mut self) {
         let last = self.core.shown().last_index.max(self.spine.chain.base());
         if last < self.spine.chain.last_index() {

@@ -123,6 +123,7 @@ impl<C: Core> Server<C> {
         self.memberships.push((index, membership::read(&snapshot.metadata)));
         (self.spine, self.machine) = (Spine::behind(index, linked), machine);
         (self.applied, self.durable) = (index, index);
+        self.awaits_snapshot = false;
         self.commit_before = self.commit_before.max(index);
         log.entries(index + 1, log.last() + 1).for_each(|entry| self.spine.grow::<C>(entry));
         self.hard_state.commit = self.hard_state.commit.max(index);
