@@ -97,6 +97,9 @@ pub struct Settlement {
     calm: Option<Calm>,
     circle: Circle,
     servers: usize,
+    /// The terrain, where one server alone reaches a majority and would be elected by it. So it is only while nobody's log
+    /// becomes newer, be it by what was sent before or waits at a server that its disk keeps from looking at it.
+    around_hub: Option<Box<Terrain>>,
 }
 
 impl Settlement {
@@ -116,7 +119,10 @@ impl Settlement {
                 Some(Calm::begin(limits, rules))
             }
         };
-        Settlement { owed, calm, circle: Circle::default(), servers: terrain.servers }
+        let servers = terrain.servers;
+        let is_by_hub = matches!(owed, Owed::Progress { .. }) && terrain.court().is_none();
+        let around_hub = is_by_hub.then(|| Box::new(terrain));
+        Settlement { owed, calm, circle: Circle::default(), servers, around_hub }
     }
 
     /// Looks at a step of a server, after the rules have.
@@ -188,7 +194,10 @@ impl Settlement {
         let Owed::Progress { core, alone, .. } = &self.owed else { return Progress::Done };
         let eligible: Vec<NodeId> = servers.filter(|&node| !alone || core.has(node)).collect();
         let Some(leader) = leader(rules, &eligible, core, &connected) else {
-            return waiting(LEADER, unled(rules, core), None, None);
+            return match &self.around_hub {
+                Some(terrain) if !has_hub(terrain, rules) => Progress::Done,
+                _ => waiting(LEADER, unled(rules, core), None, None),
+            };
         };
         let membership = rules.membership(leader);
         let is_member = |node| membership.is_none_or(|membership| membership.has(node));
@@ -240,6 +249,13 @@ impl Settlement {
         }
         Progress::Done
     }
+}
+
+/// Whether one server alone would be elected, as logs are now.
+fn has_hub(terrain: &Terrain, rules: &RaftRules) -> bool {
+    let mut terrain = terrain.clone();
+    rules.survey(&mut terrain);
+    terrain.hub().is_some()
 }
 
 /// The leader of the highest term that anybody leads who reaches a part of the core.
@@ -308,9 +324,10 @@ mod tests {
     use super::*;
     use crate::log::testing::{N1, N2, N3, Run};
     use crate::membership::Membership;
+    use whitewater_sim::Link;
 
     fn of(owed: Owed) -> Settlement {
-        Settlement { owed, calm: None, circle: Circle::default(), servers: 3 }
+        Settlement { owed, calm: None, circle: Circle::default(), servers: 3, around_hub: None }
     }
 
     fn settlement(positions: &[usize], alone: bool) -> Settlement {
@@ -358,6 +375,33 @@ mod tests {
         assert_eq!(missing(&settlement(&[0, 1], true), &run, &Service::default()), Some("leader-elected"));
         let fresh = Run::new();
         assert_eq!(missing(&settlement(&[0, 1], true), &fresh, &Service::default()), Some("leader-elected"));
+    }
+
+    #[test]
+    fn a_server_that_alone_reaches_a_majority_need_not_be_elected_once_another_log_is_newer() {
+        let around_n1 = |grows: &[NodeId]| {
+            // Of four one is down.
+            let mut terrain = Terrain::new(4);
+            for (from, to) in [(N1, N1), (N2, N2), (N3, N3), (N1, N2), (N2, N1), (N1, N3), (N3, N1)] {
+                terrain.open(Link { from, to });
+            }
+            let mut run = Run::new();
+            let mut settlement = settlement(&[0, 1, 2], false);
+            settlement.around_hub = Some(Box::new(terrain));
+            run.rules.blind("leader-longest").unwrap();
+            for &node in grows {
+                run.step(node, |n| {
+                    n.enter(1, Role::Follower);
+                    n.append(&[1]);
+                })
+                .unwrap();
+            }
+            missing(&settlement, &run, &Service::default())
+        };
+        assert_eq!(around_n1(&[]), Some("leader-elected"));
+        assert_eq!(around_n1(&[N1]), Some("leader-elected"));
+        assert_eq!(around_n1(&[N2]), None, "n2 votes for nobody whose log is older");
+        assert_eq!(around_n1(&[N1, N2]), Some("leader-elected"));
     }
 
     #[test]
