@@ -44,6 +44,11 @@ fn snapshot_in_place_of_a_longer_log() {
 }
 
 #[test]
+fn sole_voter_forgets_its_term() {
+    whitewater::scenario_in(&TIKV, "scenarios/sole-voter-forgets-its-term.json");
+}
+
+#[test]
 fn elected_without_a_vote() {
     whitewater::scenario_in(&TIKV, "scenarios/elected-without-a-vote.json");
 }

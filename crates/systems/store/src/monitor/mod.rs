@@ -15,7 +15,9 @@ use crate::node::StoreNode;
 use crate::options::{Reads, Settings};
 pub use clients::{Clients, follow_clients};
 use settling::Settling;
-use whitewater_check::{ClientRules, LINEARIZABLE, PROGRESS_RULES, RaftRules, Stimulus};
+use whitewater_check::{
+    ClientRules, ElectionView, LINEARIZABLE, PROGRESS_RULES, RaftRules, Spoken, Stimulus,
+};
 use whitewater_sim::{
     Action, ClientOperation, Cluster, Effect, Figures, Monitor, NodeId, Phase, Progress, SERVERS_MAX, Script,
     Seen, Span, Step, Time, Violation, What,
@@ -29,6 +31,8 @@ pub struct StoreMonitor {
     figures: Figures,
     /// The life of every server: another one means that its process was started again.
     lives: [u32; SERVERS_MAX],
+    /// The term that a server has come to while nobody looked, see [`Server::is_undecided`]; 0 if there is none.
+    unseen: [u64; SERVERS_MAX],
 }
 
 impl StoreMonitor {
@@ -46,7 +50,14 @@ impl StoreMonitor {
             settling: Settling::new(script, settings),
             figures: Figures::default(),
             lives: [0; SERVERS_MAX],
+            unseen: [0; SERVERS_MAX],
         }
+    }
+
+    /// What a server that is no more may have done while nobody looked, in the words of the rules: it may have led.
+    fn unseen(&mut self, node: NodeId) -> Option<Spoken> {
+        let term = std::mem::take(&mut self.unseen[node.position()]);
+        (term > 0).then_some(Spoken::Other { term, is_pre_vote: false })
     }
 
     /// Name and claim of each rule.
@@ -95,6 +106,9 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
         }
         let stimulus = match seen.what {
             What::Crashed => {
+                if let Some(said) = self.unseen(seen.node) {
+                    self.rules.died(seen.node, [said])?;
+                }
                 self.rules.crashed(seen.node);
                 return Ok(());
             }
@@ -103,24 +117,35 @@ impl<C: Core> Monitor<StoreNode<C>> for StoreMonitor {
             _ => Stimulus::Other,
         };
         self.follow_clients(seen, cluster)?;
-        let said = seen.effects.iter().filter_map(|effect| match effect {
-            Effect::Send { to, message } if *to != seen.node => message.spoken(*to),
-            _ => None,
-        });
+        let mut said = seen
+            .effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::Send { to, message } if *to != seen.node => message.spoken(*to),
+                _ => None,
+            })
+            .peekable();
         if seen.died {
             // Its view says that things are durable which are not; only what it sent counts.
-            return self.rules.died(seen.node, said);
+            let unseen = self.unseen(seen.node);
+            return self.rules.died(seen.node, said.chain(unseen));
         }
         match cluster.view(seen.node) {
             Some(StoreNode::Server(view)) => {
                 let lived = std::mem::replace(&mut self.lives[seen.node.position()], view.life());
                 let stimulus = if view.life() == lived { stimulus } else { Stimulus::Booted };
+                if view.is_undecided() && stimulus != Stimulus::Booted && said.peek().is_none() {
+                    self.unseen[seen.node.position()] = view.term();
+                    return Ok(());
+                }
+                self.unseen[seen.node.position()] = 0;
                 self.rules.observe(seen.node, stimulus, view, said)?;
                 self.settling.observe(seen, stimulus, &self.rules)
             }
             // Its process has died of its disk, now or before.
             Some(StoreNode::Dead(_)) => {
-                self.rules.died(seen.node, said)?;
+                let unseen = self.unseen(seen.node);
+                self.rules.died(seen.node, said.chain(unseen))?;
                 self.rules.crashed(seen.node);
                 Ok(())
             }

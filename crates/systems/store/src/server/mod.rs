@@ -185,6 +185,12 @@ impl<C: Core> Server<C> {
         self.settings().guarded && self.members().all_voters() == 1 << self.identity.id.position()
     }
 
+    /// Whether it has decided something alone that its disk does not have: it takes no input and sends nothing until then, so
+    /// that it is as if it had not.
+    pub(crate) fn is_undecided(&self) -> bool {
+        (self.stuck.is_some() || !self.pending.is_empty()) && self.waits_alone()
+    }
+
     /// Whether it has a vote, as far as it knows.
     pub(super) fn has_vote(&self) -> bool {
         self.members().all_voters() >> self.identity.id.position() & 1 == 1
