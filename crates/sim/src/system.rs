@@ -108,6 +108,15 @@ pub enum Watch<'a> {
     AllBut(&'a str),
     /// The one of this name; what others say does not end the run.
     Only(&'a str),
+    /// All there are, and copies of the one of this name, so that what it costs can be told from noise.
+    Copies {
+        /// Its name.
+        rule: &'a str,
+        /// How many.
+        count: u32,
+        /// Whether they look; else they are only asked whether they do, to tell what that costs.
+        look: bool,
+    },
 }
 
 /// Times of a system that plans are made to fit.

@@ -34,9 +34,9 @@ fn two_votes_in_a_term(run: &mut Run) -> Going {
     run.say(N1, Spoken::Grant { to: N3, term: 1 }, |n| n.enter(2, Role::Follower))
 }
 
-type Violating = fn(&mut Run) -> Going;
+pub(super) type Violating = fn(&mut Run) -> Going;
 
-const RUNS: &[(&str, Violating)] = &[
+pub(super) const RUNS: &[(&str, Violating)] = &[
     ("election-safety", two_leaders_of_a_term),
     ("monotonic-terms", a_term_that_goes_back),
     ("vote-once", two_votes_in_a_term),

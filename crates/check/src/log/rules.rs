@@ -1,9 +1,7 @@
 //! The rules over a Raft with a log, as one: shadows every node, makes one change per event, wakes what it concerns.
 
 use super::abstract_step::AbstractStep;
-use super::acknowledgements_durable::AcknowledgementsDurable;
 use super::answers_asked::AnswersAsked;
-use super::appends_fit::AppendsFit;
 use super::applied_durable::AppliedDurable;
 use super::books::Books;
 use super::campaign_configured::CampaignConfigured;
@@ -15,10 +13,10 @@ use super::commit_within_log::CommitWithinLog;
 use super::committed_agree::CommittedAgree;
 use super::committed_kept::CommittedKept;
 use super::committed_on_quorum::CommittedOnQuorum;
+use super::copies::Copies;
 use super::durable_log_kept::DurableLogKept;
 use super::elected_by_quorum::ElectedByQuorum;
 use super::followed::{Followed, follow_matches};
-use super::grants_durable::GrantsDurable;
 use super::leader_append_only::LeaderAppendOnly;
 use super::leader_completeness::LeaderCompleteness;
 use super::leader_longest::LeaderLongest;
@@ -29,18 +27,14 @@ use super::match_truth::MatchTruth;
 use super::matches_grow::MatchesGrow;
 use super::membership_agreed::MembershipAgreed;
 use super::membership_steps::MembershipSteps;
-use super::message_terms::MessageTerms;
 use super::next_beyond_match::NextBeyondMatch;
 use super::one_change_at_a_time::OneChangeAtATime;
 use super::peer_refused::PeerRefused;
 use super::pre_vote_keeps_term::PreVoteKeepsTerm;
-use super::responses_durable::ResponsesDurable;
-use super::retries_carry::RetriesCarry;
 use super::rule::{Alarm, LogRule, Speaker, SpeechRule, note};
-use super::snapshot_committed::SnapshotCommitted;
 use super::snapshot_ended::SnapshotEnded;
+use super::speech::{Ears, SPEECH_RULES, hear_rare};
 use super::state_machine_safety::StateMachineSafety;
-use super::transfer_ordered::TransferOrdered;
 use super::vote_kept::VoteKept;
 use crate::change::{Bits, Change, Grant, Standing};
 use crate::election_safety::ElectionSafety;
@@ -67,67 +61,14 @@ impl ElectionRules {
     fn each(&mut self) -> [&mut dyn Rule; 3] {
         [&mut self.safety, &mut self.terms, &mut self.votes]
     }
-}
 
-/// Declares the rules over what nodes say, in the order in which they hear.
-macro_rules! speech_rules {
-    ($($rule:ty,)*) => {
-        const SPEECH_RULES: &[Description] = &[$(Description::of_speech::<$rule>(),)*];
-
-        /// Where it is known what is said, nothing is left of the rules that do not look at it.
-        #[inline(always)]
-        fn hear(blind: u64, said: Spoken, speaker: &Speaker, broken: &mut Vec<Violation>) {
-            let mut bit = FIRST_SPEECH_RULE;
-            $(
-                if blind & bit == 0 {
-                    note(<$rule>::hear(said, speaker), broken);
-                }
-                bit <<= 1;
-            )*
-            assert_eq!(bit, FIRST_LOG_RULE, "each rule has a bit of its own");
-        }
-    };
-}
-
-speech_rules! {
-    GrantsDurable,
-    ResponsesDurable,
-    AcknowledgementsDurable,
-    MessageTerms,
-    AppendsFit,
-    RetriesCarry,
-    SnapshotCommitted,
-    TransferOrdered,
-}
-
-/// Hears what is said seldom: elections, refusals, snapshots, orders. Gives it back if it is an answer that nobody asked for.
-#[inline(never)]
-fn hear_rare(
-    said: Spoken,
-    mut speaker: Speaker,
-    books: &mut Books,
-    grants: &mut Vec<Grant>,
-    (blind, broken): (u64, &mut Vec<Violation>),
-) -> Option<Spoken> {
-    let mut unasked = None;
-    match said {
-        Spoken::Grant { to, term } => {
-            grants.push(Grant { term, candidate: to });
-            if !books.requests.has_stood(to, term) {
-                unasked = Some(said);
+    pub(super) fn wake(&mut self, blind: u64, change: &Change<'_>, broken: &mut Vec<Violation>) {
+        for (place, rule) in self.each().into_iter().enumerate() {
+            if blind & 1 << place == 0 {
+                note(rule.wake(change), broken);
             }
         }
-        Spoken::Order { to, term } => books.orders.remember(term, to),
-        Spoken::Campaign { term, takes_over } => {
-            // Many ticks at once may be several elections, of which only the last one shows.
-            books.requests.stands(speaker.node, term);
-            speaker.was_ordered = takes_over && books.orders.has(term.saturating_sub(1), speaker.node);
-        }
-        Spoken::Snapshot { term, .. } if term != speaker.term => books.requests.leads(speaker.node, term),
-        _ => {}
     }
-    hear(blind, said, &speaker, broken);
-    unasked
 }
 
 /// Declares the rules over logs in the order in which they look.
@@ -145,7 +86,7 @@ macro_rules! log_rules {
 
         impl LogRules {
             #[inline]
-            fn wake(
+            pub(super) fn wake(
                 &mut self,
                 blind: u64,
                 change: &LogChange<'_>,
@@ -199,19 +140,19 @@ log_rules! {
     abstract_step: AbstractStep,
 }
 
-const FIRST_SPEECH_RULE: u64 = 1 << 3;
-const FIRST_LOG_RULE: u64 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
+pub(super) const FIRST_SPEECH_RULE: u64 = 1 << 3;
+pub(super) const FIRST_LOG_RULE: u64 = FIRST_SPEECH_RULE << SPEECH_RULES.len();
 
 /// What a rule says of itself.
 #[derive(Clone, Copy)]
-struct Description {
+pub(super) struct Description {
     name: &'static str,
     claim: &'static str,
     source: &'static str,
 }
 
 impl Description {
-    const fn of_speech<R: SpeechRule>() -> Description {
+    pub(super) const fn of_speech<R: SpeechRule>() -> Description {
         Description { name: R::NAME, claim: R::CLAIM, source: R::SOURCE }
     }
 
@@ -232,6 +173,16 @@ impl Description {
     }
 }
 
+/// The bit of a rule.
+fn bit(name: &str) -> Result<u64, String> {
+    let rules = Description::all();
+    let place = rules.iter().position(|rule| rule.name == name).ok_or_else(|| {
+        let names: Vec<&str> = rules.iter().map(|rule| rule.name).collect();
+        format!("there is no rule `{name}`; there are {}", names.join(", "))
+    })?;
+    Ok(1 << place)
+}
+
 /// All safety rules over a Raft with a log.
 ///
 /// A monitor calls [`RaftRules::observe`] after each step of a server and [`RaftRules::crashed`] after each crash.
@@ -243,6 +194,7 @@ pub struct RaftRules {
     pub(super) log: LogRules,
     /// Rules that are switched off, a bit each.
     blind: u64,
+    pub(super) copies: Option<Box<Copies>>,
     /// Votes sent in this step.
     grants: Vec<Grant>,
     /// What is broken in this step.
@@ -259,6 +211,7 @@ impl RaftRules {
             election: ElectionRules::default(),
             log: LogRules::default(),
             blind: 0,
+            copies: None,
             grants: Vec::new(),
             broken: Vec::new(),
         }
@@ -279,12 +232,17 @@ impl RaftRules {
     /// # Errors
     /// There is no such rule; the text lists those there are.
     pub fn blind(&mut self, name: &str) -> Result<(), String> {
-        let rules = Description::all();
-        let Some(place) = rules.iter().position(|rule| rule.name == name) else {
-            let names: Vec<&str> = rules.iter().map(|rule| rule.name).collect();
-            return Err(format!("there is no rule `{name}`; there are {}", names.join(", ")));
-        };
-        self.blind |= 1 << place;
+        self.blind |= bit(name)?;
+        Ok(())
+    }
+
+    /// Has so many copies of a rule look beside it; or only asks each whether it looks, to tell what that costs.
+    ///
+    /// # Errors
+    /// There is no such rule; the text lists those there are.
+    pub fn copy(&mut self, name: &str, count: u32, look: bool) -> Result<(), String> {
+        let blind = if look { !bit(name)? } else { u64::MAX };
+        self.copies = Some(Box::new(Copies::new(count, blind)));
         Ok(())
     }
 
@@ -352,7 +310,8 @@ impl RaftRules {
         (standing, after): (&Standing, &LogStanding),
         spoken: impl IntoIterator<Item = Spoken>,
     ) -> Option<Spoken> {
-        let RaftRules { books, grants, broken, blind, .. } = self;
+        let RaftRules { books, grants, broken, blind, copies, .. } = self;
+        let mut ears = Ears { blind: *blind, copies: copies.as_deref_mut(), broken };
         let shadow = &books.nodes[node.index()];
         let speaker = Speaker {
             node,
@@ -374,24 +333,24 @@ impl RaftRules {
                 if !speaker.leads || term != speaker.term {
                     books.requests.leads(node, term);
                 }
-                hear(*blind, said, &Speaker { named_term: view.term_at(index), ..speaker }, broken);
+                ears.hear(said, &Speaker { named_term: view.term_at(index), ..speaker });
             }
             // Whoever led an older term is told of the newer one by an acknowledgement of nothing.
             Spoken::AppendResponse { to, term, index } => {
                 if index > 0 && !books.requests.has_led(to, term) && view.acknowledges_leaders_only() {
                     unasked = Some(said);
                 }
-                hear(*blind, said, &speaker, broken);
+                ears.hear(said, &speaker);
             }
             Spoken::Other { term, is_pre_vote: false } => {
                 if term != speaker.term {
                     books.requests.leads(node, term);
                 }
-                hear(*blind, said, &speaker, broken);
+                ears.hear(said, &speaker);
             }
             rare => {
                 let speaker = Speaker { durable_vote: view.durable_vote(), ..speaker };
-                unasked = hear_rare(rare, speaker, books, grants, (*blind, broken)).or(unasked);
+                unasked = hear_rare(rare, speaker, books, grants, &mut ears).or(unasked);
             }
         });
         if !grants.is_empty() {
@@ -459,6 +418,9 @@ impl RaftRules {
             from_snapshot, changes, refusal, is_whole, repeating, awaiting, unasked, applies_durable_only,
         };
         self.log.wake(self.blind, &change, &self.books, &mut self.broken);
+        if let Some(copies) = &mut self.copies {
+            copies.see(&change, &self.books);
+        }
         // Only now, so that nobody needs a copy of what was before.
         let shadow = &mut self.books.nodes[node.position()];
         shadow.standing = *after;
@@ -480,10 +442,9 @@ impl RaftRules {
             Role::Leader => self.books.requests.leads(node, is.term),
             _ => {}
         }
-        for (place, rule) in self.election.each().into_iter().enumerate() {
-            if self.blind & 1 << place == 0 {
-                note(rule.wake(&change), &mut self.broken);
-            }
+        self.election.wake(self.blind, &change, &mut self.broken);
+        if let Some(copies) = &mut self.copies {
+            copies.see_election(&change);
         }
         change.bits
     }

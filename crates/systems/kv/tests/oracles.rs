@@ -94,6 +94,29 @@ const RUNS: &[(&str, Breaking)] = &[
     ("damage-repaired", unheard),
 ];
 
+#[test]
+fn copies_of_a_rule_look_on_and_leave_the_run_as_it_is() {
+    let (script, options) = old_answers(0);
+    let run = |watch| KV.run_watched(&script, &options, watch, false);
+    let alone = run(Watch::All).expect("the script is valid");
+    for rule in [
+        "election-safety",
+        "appends-fit",
+        "log-matching",
+        "voters-loyal",
+        "window-bounded",
+        "heartbeats-on-time",
+    ] {
+        for look in [true, false] {
+            let outcome = run(Watch::Copies { rule, count: 3, look }).expect("there is such a rule");
+            assert_eq!((outcome.hash, &outcome.verdict), (alone.hash, &alone.verdict), "{rule}");
+        }
+    }
+    for rule in ["linearizable", "nobody"] {
+        assert!(run(Watch::Copies { rule, count: 3, look: true }).is_err(), "{rule}");
+    }
+}
+
 /// The first violation of a rule over some seeds, with nobody else watching.
 fn broken(name: &str, breaking: Breaking) -> Option<Violation> {
     (0..60).find_map(|seed| {

@@ -1,4 +1,4 @@
-//! What each check costs: the workload with all of them and with all but one, in turn.
+//! What each check costs: the workload with many copies of it that look and that do not, in turn.
 
 use super::keep;
 use super::measure::watched;
@@ -10,10 +10,13 @@ use crate::telling::system;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
-use whitewater_sim::Watch;
+use whitewater_sim::{System, Watch};
 
 /// Where in a page the table of costs begins.
 const BEGIN: &str = "<!-- costs -->\n";
+
+/// So many copies of a check look, lest what it costs drowns in noise.
+const COPIES: u32 = 32;
 
 /// The system whose checks are measured.
 const SYSTEM: &str = "kv";
@@ -45,13 +48,10 @@ pub(super) fn measure(
     let shape = Shape { seconds: 20, ..Shape::W };
     let names = system.rules().into_iter().map(|(name, _)| Some(name));
     for name in std::iter::once(None).chain(names) {
-        let without = name.map_or(Watch::None, Watch::AllBut);
         let mut costs = Vec::new();
         for _ in 0..rounds {
-            let Ok(fewer) = watched(system, &shape, without, 1) else { break };
-            let all = watched(system, &shape, Watch::All, 1)?;
-            let more = all.time().as_secs_f64() - fewer.time().as_secs_f64();
-            costs.push(more * 1e9 / all.events as f64);
+            let Some(cost) = cost(system, &shape, name)? else { break };
+            costs.push(cost);
         }
         if costs.is_empty() {
             continue; // what is owed at the end is no check of events
@@ -70,6 +70,28 @@ pub(super) fn measure(
         Some(file) => write_behind(file, BEGIN, &text(&all_costs, &keep::circumstances())),
         None => Ok(()),
     }
+}
+
+/// What a check, or all of them, costs for an event of the workload, in nanoseconds; none if it is no check of events.
+fn cost(system: &'static dyn System, shape: &Shape, name: Option<&str>) -> anyhow::Result<Option<f64>> {
+    let Some(rule) = name else { return between(system, shape, (Watch::None, Watch::All), 1).map(Some) };
+    let copies = |look| Watch::Copies { rule, count: COPIES, look };
+    let of_copies = between(system, shape, (copies(false), copies(true)), COPIES);
+    // Of some there are no copies, and some cannot be left out.
+    Ok(of_copies.or_else(|_| between(system, shape, (Watch::AllBut(rule), Watch::All), 1)).ok())
+}
+
+/// By how many nanoseconds an event takes longer with some checks than with others, divided by `count`.
+fn between(
+    system: &'static dyn System,
+    shape: &Shape,
+    (without, with): (Watch<'_>, Watch<'_>),
+    count: u32,
+) -> anyhow::Result<f64> {
+    let fewer = watched(system, shape, without, 1)?;
+    let all = watched(system, shape, with, 1)?;
+    let more = all.time().as_secs_f64() - fewer.time().as_secs_f64();
+    Ok(more * 1e9 / all.events as f64 / f64::from(count))
 }
 
 /// The costs as a table, all together first and then the dearest first.

@@ -11,6 +11,7 @@ use whitewater_raft::{Entry, MessageKind, encoded_size_bytes, payload_size_bytes
 use whitewater_sim::{Effect, Role, SERVERS_MAX, Seen, Violation, What};
 
 /// The rules over bounds.
+#[derive(Clone)]
 pub(super) struct Bounds {
     pub(super) rules: BoundRules,
     /// What a server was configured to, and how much of its log it is to keep behind a snapshot.

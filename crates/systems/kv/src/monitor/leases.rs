@@ -11,6 +11,7 @@ use whitewater_raft::MessageKind;
 use whitewater_sim::{Effect, NodeId, SERVERS_MAX, Script, Seen, Violation, What};
 
 /// The rules over leases.
+#[derive(Clone)]
 pub(super) struct Leases {
     pub(super) rules: LeaseRules,
     /// How many ticks the shortest election timeout of a server has.

@@ -4,6 +4,7 @@
 mod beside_tests;
 mod bounds;
 mod clients;
+mod copies;
 mod leases;
 mod pacing;
 mod settling;
@@ -22,6 +23,7 @@ use crate::options::Settings;
 use crate::server::Server;
 use bounds::Bounds;
 use clients::{Clients, deed, ended};
+use copies::Copy;
 use leases::Leases;
 use pacing::Pacing;
 use settling::Settling;
@@ -69,6 +71,8 @@ pub struct KvMonitor {
     bounds: Bounds,
     pacing: Pacing,
     clients: Clients,
+    /// Copies of some of these, see [`Watch::Copies`].
+    copies: Vec<Copy>,
     settling: Settling,
     figures: Figures,
     /// The session of every server: another one means that its process was started again.
@@ -109,6 +113,7 @@ impl KvMonitor {
             answered: 0,
             waived: false,
             clients: Clients::new(reads_may_be_old),
+            copies: Vec::new(),
             settling: Settling::new(script, settings),
             figures: Figures::default(),
             lives: [0; SERVERS_MAX],
@@ -152,6 +157,13 @@ impl KvMonitor {
                 }
                 self.counted = Counted::Only(name);
                 Ok(())
+            }
+            Watch::Copies { rule, count, look } => {
+                if beside().any(|(name, _)| name == rule) {
+                    self.copies = vec![Copy::of(self, look.then_some(rule)); count as usize];
+                    return Ok(());
+                }
+                self.rules.copy(rule, count, look)
             }
         }
     }
@@ -274,6 +286,7 @@ impl KvMonitor {
         self.leases.rules.forget(node);
         self.bounds.rules.forget(node);
         self.pacing.forget(node);
+        self.copies.iter_mut().for_each(|copy| copy.forget_life(node));
     }
 
     /// Whether only a rule counts that no progress can break.
@@ -343,6 +356,9 @@ impl KvMonitor {
             return Ok(());
         }
         self.pacing.observe(&done)?;
+        if !self.copies.is_empty() {
+            copies::observe(&mut self.copies, &done)?;
+        }
         self.settling.observe(&done, stimulus, &self.rules)
     }
 

@@ -12,6 +12,7 @@ use whitewater_raft::{Message, MessageKind};
 use whitewater_sim::{Effect, NodeId, Role, Seen, Violation, What};
 
 /// The rules over pace.
+#[derive(Clone)]
 pub(super) struct Pacing {
     pub(super) rules: PaceRules,
     /// Ticks of the heartbeat interval.
