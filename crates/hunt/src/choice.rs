@@ -17,6 +17,9 @@ use whitewater_sim::{EventId, EventKind, NodeId, Role, Subject, Time, Trace, Tra
 /// text has up to sixteen more.
 pub(crate) const LINES_MAX: usize = 104;
 
+/// Leaders that are told of where a client was told something wrong, the last ones.
+pub(crate) const LEADERS_MAX: usize = 4;
+
 /// Repeats that are worth a line of their own.
 const FOLD_MIN: usize = 8;
 
@@ -78,10 +81,16 @@ const WAYS: [Way; 10] = [
 ];
 
 impl<'a> Choice<'a> {
-    pub(crate) fn new(plan: &'a Plan, trace: &'a Trace, suspect: Option<EventId>) -> Choice<'a> {
+    /// What is told of a run in which `suspect` is the first suspect, and in which `answer` broke what was only found later.
+    pub(crate) fn new(
+        plan: &'a Plan,
+        trace: &'a Trace,
+        suspect: Option<EventId>,
+        answer: Option<EventId>,
+    ) -> Choice<'a> {
         let changes = role_changes(trace);
         let mut background = background(plan, trace, &changes);
-        [trace.violation, suspect].into_iter().flatten().for_each(|end| {
+        [trace.violation, suspect, answer].into_iter().flatten().for_each(|end| {
             background.remove(&end);
         });
         // A timer of which nothing is to be said is only the turn of some thread.
@@ -91,11 +100,16 @@ impl<'a> Choice<'a> {
         };
         let near =
             |end, count| chain(trace, end).into_iter().filter(speaks).take(count).collect::<Vec<EventId>>();
-        let ends = [trace.violation, suspect].into_iter().flatten();
+        let ends = [trace.violation, suspect, answer].into_iter().flatten();
         // The near causes; far ones are told if they say something new.
-        let pinned = ends.flat_map(|end| near(end, 12)).collect();
-        let turn = suspect.or(trace.violation).and_then(|end| near(end, 4).pop());
-        let events = [trace.violation, suspect].into_iter().flatten().filter_map(|id| trace.event(id));
+        let mut pinned: BTreeSet<EventId> = ends.flat_map(|end| near(end, 12)).collect();
+        // Whose answer was wrong may not have known who led: that is another's deed.
+        let begins = |id: &&EventId| trace.event(**id).is_some_and(|event| event.role == Some(Role::Leader));
+        let led = answer.map(|answer| changes.range(..answer).rev().filter(begins).take(LEADERS_MAX));
+        pinned.extend(led.into_iter().flatten());
+        let turn = suspect.or(answer).or(trace.violation).and_then(|end| near(end, 4).pop());
+        let events =
+            [trace.violation, suspect, answer].into_iter().flatten().filter_map(|id| trace.event(id));
         let nodes = events.flat_map(|e| {
             let ends = e.subject.map(|s| [s.from, s.to]);
             e.node.into_iter().chain(ends.into_iter().flatten())

@@ -102,7 +102,7 @@ pub(crate) fn cause_of(outcome: &Outcome) -> Option<EventId> {
 }
 
 /// The event by which the last of some operations that has an end was answered.
-fn last_answer(trace: &Trace, evidence: &[ClientOperation]) -> Option<EventId> {
+pub(crate) fn last_answer(trace: &Trace, evidence: &[ClientOperation]) -> Option<EventId> {
     let last = evidence
         .iter()
         .filter(|operation| operation.ended.is_some())

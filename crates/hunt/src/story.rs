@@ -5,6 +5,7 @@
 use crate::causes::before;
 use crate::choice::{Choice, chain};
 use crate::fold::Item;
+use crate::sights::last_answer;
 use crate::suspect::suspect;
 use crate::words::{clock, remarks, step_line};
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub(crate) struct Story<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) trace: &'a Trace,
     pub(crate) suspect: Option<EventId>,
+    /// The answer to a client that no order explains, which may be found only when the run is over.
+    pub(crate) answer: Option<EventId>,
     pub(crate) items: Vec<Item>,
     /// What is left out, if the run is too long to tell it whole.
     pub(crate) omission: Option<String>,
@@ -30,9 +33,10 @@ impl<'a> Story<'a> {
             Verdict::Violated(violation) => suspect(trace, violation),
             _ => None,
         };
-        let (items, omission) = Choice::new(plan, trace, suspect).items();
+        let answer = last_answer(trace, &outcome.evidence);
+        let (items, omission) = Choice::new(plan, trace, suspect, answer).items();
         let names = names(trace, &items);
-        Some(Story { plan, trace, suspect, items, omission, names })
+        Some(Story { plan, trace, suspect, answer, items, omission, names })
     }
 
     /// The same with a line for every event, however many there are.
