@@ -37,9 +37,14 @@ pub(super) fn smallest_world(trials: &mut Trials<'_>, held: &Held, first: &Plan)
     (0..EXTENTS.len() as u64).find_map(|number| small_world(trials, held, first, number))
 }
 
+/// The shortest of some more of the largest of small worlds; others for every number from 1 on.
+pub(super) fn another_world(trials: &mut Trials<'_>, held: &Held, first: &Plan, number: u64) -> Option<Held> {
+    small_world(trials, held, first, EXTENTS.len() as u64 - 1 + number)
+}
+
 /// The shortest of some small worlds that fail the same way; none if none of them does. Numbers that are higher draw larger
 /// ones, up to a size. What disturbs them is of the kinds that the `first` plan has.
-pub(super) fn small_world(trials: &mut Trials<'_>, held: &Held, first: &Plan, number: u64) -> Option<Held> {
+fn small_world(trials: &mut Trials<'_>, held: &Held, first: &Plan, number: u64) -> Option<Held> {
     let system = trials.system();
     let extent = EXTENTS[(number as usize).min(EXTENTS.len() - 1)];
     let seeds = number * WORLDS..(number + 1) * WORLDS;

@@ -226,7 +226,8 @@ enum Again<'a> {
 /// Another beginning: what is small already under other seeds, or else the plan as it came, which more seeds let fail.
 fn again(trials: &mut Trials<'_>, from: Again<'_>, first: &Held, number: u64) -> Option<Held> {
     let small = match from {
-        Again::Afresh(held) => afresh::small_world(trials, held, &first.plan, number / WAYS),
+        Again::Afresh(held) if number < WAYS => afresh::smallest_world(trials, held, &first.plan),
+        Again::Afresh(held) => afresh::another_world(trials, held, &first.plan, number / WAYS),
         Again::Common(held) => commoner::common(trials, held, number),
         Again::Left(held) => reseed::loosened(trials, held, &first.plan, number),
         Again::Begun(begun) => reseed::elsewhere(trials, begun, number),
