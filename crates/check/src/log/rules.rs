@@ -194,6 +194,7 @@ pub struct RaftRules {
     pub(super) log: LogRules,
     /// Rules that are switched off, a bit each.
     blind: u64,
+    /// See [`RaftRules::copy`].
     pub(super) copies: Option<Box<Copies>>,
     /// Votes sent in this step.
     grants: Vec<Grant>,
