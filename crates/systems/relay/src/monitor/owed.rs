@@ -116,9 +116,11 @@ impl Debts {
 
     /// The leader of the highest term that somebody in the core leads.
     fn leader(&self, core: &Core, cluster: &Cluster<RelayNode>) -> Option<NodeId> {
-        let leads = |&&node: &&NodeId| cluster.view(node).is_some_and(|view| view.role() == Role::Leader);
-        let term = |node: NodeId| cluster.view(node).map_or(0, |view| view.term());
-        core.members.iter().filter(leads).copied().max_by_key(|&node| term(node))
+        let leads = |&node: &NodeId| {
+            let view = cluster.view(node).filter(|view| view.role() == Role::Leader)?;
+            Some((node, view.term()))
+        };
+        latest(core.members.iter().filter_map(leads))
     }
 
     fn rows(&mut self, leader: NodeId, core: &Core, now: Time, cluster: &Cluster<RelayNode>) -> Owed {
@@ -140,7 +142,7 @@ impl Debts {
         let term = cluster.view(leader).map_or(0, |view| view.term());
         let is_open = |node: &NodeId| {
             let queue = cluster.view(*node).and_then(|view| view.queue());
-            queue.is_some_and(|queue| queue.last_waiting().is_some() || queue.term() != term)
+            queue.is_some_and(|queue| is_undrained(queue, term))
         };
         let Some(&node) = core.members.iter().find(|node| is_open(node)) else { return Owed::Paid };
         let waited = now.since(self.began.max(self.stands[leader.index()]).max(self.stands[node.index()]));
@@ -202,6 +204,16 @@ impl Debts {
     fn deadline(&self) -> Time {
         self.began + self.limit
     }
+}
+
+/// Of leaders, each with its term, that of the highest one.
+fn latest(leaders: impl Iterator<Item = (NodeId, u64)>) -> Option<NodeId> {
+    leaders.max_by_key(|&(_, term)| term).map(|(node, _)| node)
+}
+
+/// Whether rows wait in a queue, or another term has it than the one that somebody leads.
+fn is_undrained(queue: &Queue, led: u64) -> bool {
+    queue.last_waiting().is_some() || queue.term() != led
 }
 
 /// What decides how many elections a core may need.
@@ -283,6 +295,8 @@ fn named(owed: Owed, core: &Core) -> Owed {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::bug::Planted;
+    use crate::row::Row;
     use whitewater_sim::Options;
 
     fn debts(limit: Span) -> Debts {
@@ -377,7 +391,35 @@ pub(super) mod tests {
     fn without_anybody_electable_nothing_is_owed_once_writes_are_over() {
         let debts = debts(Span::from_millis(60_000));
         assert!(matches!(debts.leaderless(after(&debts, 0), left_alone(0)), Owed::Waiting(_)));
+        let written = debts.began + debts.round.times(2);
+        assert!(matches!(debts.leaderless(written, left_alone(0)), Owed::Waiting(_)));
+        let later = written + Span::from_nanos(1);
+        assert_eq!(debts.leaderless(later, left_alone(0)), Owed::Nothing(NOBODY_ELECTABLE));
         assert_eq!(debts.leaderless(after(&debts, 50), left_alone(0)), Owed::Nothing(NOBODY_ELECTABLE));
+    }
+
+    #[test]
+    fn of_two_leaders_that_of_the_later_term_is_the_one_whose_rows_are_owed() {
+        let (one, other) = (NodeId::server(0), NodeId::server(1));
+        assert_eq!(latest([(one, 2), (other, 3)].into_iter()), Some(other));
+        assert_eq!(latest([(one, 3), (other, 2)].into_iter()), Some(one));
+        assert_eq!(latest([].into_iter()), None);
+    }
+
+    #[test]
+    fn a_queue_is_drained_once_nothing_waits_and_the_leader_has_claimed_it() {
+        let queue = |texts: &[&str]| {
+            let mut queue = Queue::new(Planted::default());
+            for (lsn, &text) in (1..).zip(texts) {
+                queue.apply(&Row { origin: NodeId::server(0), lsn, text: text.into() });
+            }
+            queue
+        };
+        assert!(is_undrained(&queue(&[]), 1), "nobody has claimed it");
+        assert!(!is_undrained(&queue(&["promote 1"]), 1));
+        assert!(is_undrained(&queue(&["promote 1"]), 2), "it is claimed in an earlier term");
+        assert!(is_undrained(&queue(&["promote 1", "sync x=1"]), 1));
+        assert!(!is_undrained(&queue(&["promote 1", "sync x=1", "confirm n1:2"]), 1));
     }
 
     #[test]

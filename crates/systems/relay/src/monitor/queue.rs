@@ -37,13 +37,25 @@ impl QueueRules {
         fresh: bool,
     ) -> Result<(), Violation> {
         let Some(queue) = view.queue() else { return Ok(()) };
+        self.stands(node, queue, (term, view.role()), view.unclaimed_writes(), fresh)
+    }
+
+    /// A node in a term and a role has this queue, and has taken on so many writes without owning it.
+    fn stands(
+        &mut self,
+        node: NodeId,
+        queue: &Queue,
+        (term, role): (u64, Role),
+        unclaimed: u32,
+        fresh: bool,
+    ) -> Result<(), Violation> {
         if fresh {
             self.seen[node.index()] = 0;
             self.unclaimed[node.index()] = 0;
         }
         self.terms(node, queue, term)?;
-        self.leads(node, queue, (view.role() == Role::Leader).then_some(term))?;
-        self.writes(node, view.unclaimed_writes())?;
+        self.leads(node, queue, (role == Role::Leader).then_some(term))?;
+        self.writes(node, unclaimed)?;
         self.fates(node, queue.fates())
     }
 
@@ -155,6 +167,40 @@ pub(super) mod tests {
         let found = rules.writes(N1, 1);
         rules.writes(N1, 1).unwrap();
         assert_eq!(found.unwrap_err().rule, "claimed-before-written");
+    }
+
+    #[test]
+    fn every_rule_is_asked_of_the_queue_that_a_node_has() {
+        let broken = |queue: &Queue, stands, unclaimed| {
+            let found = QueueRules::default().stands(N1, queue, stands, unclaimed, false);
+            found.err().map(|violation| violation.rule)
+        };
+        let given_up = queue(&[(N1, 1, "promote 2"), (N1, 2, "demote 2 0")]);
+        assert_eq!(broken(&given_up, (2, Role::Follower), 0), None);
+        assert_eq!(broken(&given_up, (1, Role::Follower), 0), Some("term-before-claim"));
+        assert_eq!(broken(&given_up, (2, Role::Leader), 0), Some("given-up-kept"));
+        assert_eq!(broken(&given_up, (3, Role::Leader), 0), None);
+        assert_eq!(broken(&given_up, (2, Role::Follower), 1), Some("claimed-before-written"));
+    }
+
+    #[test]
+    fn a_node_that_starts_again_is_looked_at_from_the_beginning() {
+        let begun = [(N1, 1, "promote 1"), (N1, 2, "sync x=1")];
+        let confirmed = queue(&[&begun[..], &[(N1, 3, "confirm n1:2")]].concat());
+        let rolled_back = queue(&[&begun[..], &[(N2, 1, "promote 2 n1:0")]].concat());
+        let mut rules = QueueRules::default();
+        let mut stands = |queue, unclaimed, fresh| {
+            let found = rules.stands(N1, queue, (2, Role::Follower), unclaimed, fresh);
+            found.err().map(|violation| violation.rule)
+        };
+        assert_eq!(stands(&confirmed, 0, false), None);
+        assert_eq!(
+            stands(&rolled_back, 0, true),
+            Some("confirmed-kept"),
+            "it has forgotten what it confirmed"
+        );
+        assert_eq!(stands(&rolled_back, 3, false), Some("claimed-before-written"));
+        assert_eq!(stands(&rolled_back, 3, true), Some("claimed-before-written"), "it counts from nothing");
     }
 
     impl QueueRules {

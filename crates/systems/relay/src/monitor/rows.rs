@@ -115,6 +115,20 @@ impl RowsKept {
 mod tests {
     use super::*;
 
+    impl RowsInOrder {
+        /// The hash over the rows of `origin` up to one where somebody has stopped.
+        pub(in crate::monitor) fn chain(&self, origin: NodeId, lsn: u32) -> u64 {
+            self.gold[origin.index()][lsn as usize - 1]
+        }
+    }
+
+    impl RowsKept {
+        /// What a node must not lose.
+        pub(in crate::monitor) fn of(&self, node: NodeId) -> &Vclock {
+            &self.durable[node.index()]
+        }
+    }
+
     const ORIGIN: NodeId = NodeId::server(0);
     const OTHER: NodeId = NodeId::server(1);
 

@@ -88,7 +88,25 @@ impl Safety {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use whitewater_sim::Role;
+    use crate::node::RelayNode;
+    use whitewater_sim::{Role, SERVERS_MAX};
+
+    impl Safety {
+        /// Whether it believes of a node what that says of itself.
+        pub(in crate::monitor) fn knows(&self, node: NodeId, view: &RelayNode) -> bool {
+            let has = view.vclock();
+            let is_known = |origin| {
+                let rows = view.rows().iter().filter(|row| row.origin == origin);
+                let lsn = has.get(origin);
+                lsn == 0
+                    || self.rows_in_order.chain(origin, lsn) == rows.fold(0, |chain, row| row.chain(chain))
+            };
+            self.shadows.of(node) == Standing::of(view)
+                && self.rows_in_order.of(node) == has
+                && self.rows_kept.of(node) == has
+                && (0..SERVERS_MAX).map(NodeId::server).all(is_known)
+        }
+    }
 
     const N1: NodeId = NodeId::server(0);
     const N2: NodeId = NodeId::server(1);

@@ -42,6 +42,12 @@ impl RelayNode {
         self.chains[origin.index()]
     }
 
+    /// All rows it has, in order.
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> &[crate::row::Row] {
+        &self.log
+    }
+
     /// Whom it chose in its durable term, as far as that is durable.
     pub fn durable_vote(&self) -> Option<NodeId> {
         self.raft.durable_vote()
