@@ -122,7 +122,10 @@ pub(super) fn settings(chosen: &Chosen) -> Settings {
 }
 
 pub(super) fn run(script: &Script, chosen: &Chosen, between: impl Between) -> Outcome {
-    let settings = settings(chosen);
+    run_as(script, settings(chosen), between)
+}
+
+pub(super) fn run_as(script: &Script, settings: Settings, between: impl Between) -> Outcome {
     let monitor = StoreMonitor::new(script, &settings);
     let world = World::<Node, _>::new(script, settings, Misled { monitor, between }, true);
     world.expect("the script is valid").run()

@@ -2,13 +2,15 @@
 //! with them.
 
 use super::StoreMonitor;
-use super::testing::{Between, Honest, Node, at, broken, run, script, settings, told};
+use super::testing::{Between, Honest, Node, at, broken, run, run_as, script, settings, told};
 use crate::command::{Reply, Text};
 use crate::message::StoreMessage;
 use crate::options::{Reads, Settings};
 use crate::paper::{Kind, Message};
 use crate::timer::StoreTimer;
-use whitewater_check::{Answered, Asked, Deed, Ended, PROGRESS_RULES, RaftRules};
+use std::cell::Cell;
+use std::rc::Rc;
+use whitewater_check::{Answered, Asked, Deed, ElectionView, Ended, PROGRESS_RULES, RaftRules};
 use whitewater_sim::{
     Action, Cluster, Decision, Effect, Losing, Monitor, NodeId, OpId, Pin, Script, Seen, Span, Step, Target,
     Time, Trigger, Verdict, Violation, What,
@@ -174,6 +176,96 @@ fn a_server_is_up_in_the_books_while_its_process_lives() {
     let dead = run(&failing(1), &[], Roll);
     assert_eq!(dead.verdict, Verdict::Pass);
     assert!(dead.marks.contains(&crate::marks::STARTED_AGAIN));
+}
+
+/// What is said of a server.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Rumour {
+    #[default]
+    None,
+    /// It has promised a vote.
+    Promised,
+    /// It has started.
+    Started,
+}
+
+/// Compares the term of servers in the books with the one they are in; and whether nobody looked where they are in another.
+#[derive(Clone, Default)]
+struct Terms {
+    /// Steps after which somebody was in a term that only it knows, and steps after which nobody was.
+    steps: Rc<Cell<(u32, u32)>>,
+    /// What a server is said to have done as it came to such a term.
+    rumour: Rumour,
+}
+
+impl Between for Terms {
+    fn observe(
+        &mut self,
+        monitor: &mut StoreMonitor,
+        seen: &Seen<'_, Node>,
+        cluster: &Cluster<Node>,
+    ) -> Result<(), Violation> {
+        let (node, position) = (seen.node, seen.node.position());
+        let view = cluster.view(node).filter(|_| node.is_server()).and_then(Node::server);
+        let Some(view) = view.filter(|_| !matches!(seen.what, What::Crashed) && !seen.died) else {
+            return monitor.observe(seen, cluster);
+        };
+        let is_start = matches!(seen.what, What::Booted);
+        let before = monitor.rules.standing(node).term;
+        let (hidden, open) = self.steps.get();
+        if self.rumour != Rumour::None && !is_start && view.durable_term() < view.term() {
+            let vote = Message { kind: Kind::VoteReply, term: view.term(), ..Message::default() };
+            let vote = [Effect::Send { to: NodeId::server(1), message: StoreMessage::Core(vote) }];
+            let (what, effects) = match self.rumour {
+                Rumour::Started => (What::Booted, &[][..]),
+                _ => (What::Fired(StoreTimer::Tick), &vote[..]),
+            };
+            let (event, time) = (seen.event, seen.time);
+            let told = monitor.observe(&Seen { event, time, node, what, effects, died: false }, cluster);
+            assert_eq!(monitor.unseen[position], 0, "it is looked at");
+            return told;
+        }
+        monitor.observe(seen, cluster)?;
+        let books = (monitor.rules.standing(node).term, monitor.unseen[position]);
+        if books == (view.term(), 0) {
+            self.steps.set((hidden, open + 1));
+        } else {
+            assert_eq!(books, (before, view.term()), "{node} at {}", seen.time);
+            assert!(view.durable_term() < view.term(), "{node} at {}", seen.time);
+            self.steps.set((hidden + 1, open));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_term_is_out_of_sight_only_while_a_sole_voter_alone_knows_it_and_says_nothing() {
+    let slow = |servers| {
+        let mut script = script(1);
+        (script.servers, script.disk.low, script.disk.high) =
+            (servers, Span::from_millis(1), Span::from_millis(3));
+        script.settle.limit = Span::ZERO;
+        script
+    };
+    let guarded = |guarded| {
+        let mut settings = settings(&[]);
+        settings.guarded = guarded;
+        settings
+    };
+    let steps = |servers, is_guarded| {
+        let terms = Terms::default();
+        run_as(&slow(servers), guarded(is_guarded), terms.clone());
+        terms.steps.get()
+    };
+    let (hidden, open) = steps(1, true);
+    assert!(hidden > 0 && open > hidden, "{hidden} {open}");
+    assert_eq!([steps(1, false).0, steps(3, true).0], [0, 0]);
+    let told = |rumour| run_as(&slow(1), guarded(true), Terms { rumour, ..Terms::default() }).verdict;
+    let Verdict::Violated(violation) = told(Rumour::Promised) else {
+        panic!("it has promised what its disk does not have")
+    };
+    assert_eq!(violation.rule, "grants-durable");
+    told(Rumour::Started);
 }
 
 /// Answers every read by what nobody wrote.
