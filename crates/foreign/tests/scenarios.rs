@@ -44,6 +44,11 @@ fn snapshot_in_place_of_a_longer_log() {
 }
 
 #[test]
+fn snapshot_that_a_crash_leaves() {
+    whitewater::scenario_in(&TIKV, "scenarios/snapshot-that-a-crash-leaves.json");
+}
+
+#[test]
 fn sole_voter_forgets_its_term() {
     whitewater::scenario_in(&TIKV, "scenarios/sole-voter-forgets-its-term.json");
 }

@@ -1,7 +1,7 @@
 //! Doing what the core wants done: send, write, keep promises when that is durable, and what a disk that fails does to it.
 
 use super::Server;
-use crate::core::{Core, HardState, Todo};
+use crate::core::{Core, HardState, Snapshot, Todo};
 use crate::marks;
 use crate::message::StoreMessage;
 use crate::node::Hands;
@@ -67,7 +67,11 @@ impl<C: Core> Server<C> {
             self.send(to, StoreMessage::Core(message), fx);
         }
         let is_snapshot = todo.snapshot.is_some();
-        if !is_snapshot {
+        if let Some(Snapshot { index, term, .. }) = &todo.snapshot {
+            // A crash may leave the old log or the snapshot: only what is the same in both is sure to be there.
+            let is_in_log = self.spine.chain.term_at(*index) == Some(*term);
+            self.durable = self.durable.min(if is_in_log { *index } else { self.commit_before });
+        } else {
             // A leader sends entries before it has written them, and they are in its log even if the disk takes nothing now.
             todo.entries.iter().for_each(|entry| self.spine.grow::<C>(entry));
             if let Some(first) = todo.entries.first() {
