@@ -165,7 +165,7 @@ impl Monitor<RelayNode> for RelayMonitor {
         }
         self.needless.observe(seen, &change, view, cluster)?;
         self.debts.observe(node, &change, fresh, seen.time);
-        self.queue.observe(node, view, view.term(), fresh)?;
+        self.queue.observe(node, view, standing, fresh)?;
         Ok(())
     }
 

@@ -5,7 +5,8 @@ use super::claims;
 use crate::node::RelayNode;
 use crate::queue::{Fate, Queue};
 use std::collections::BTreeMap;
-use whitewater_sim::{Node, NodeId, Role, SLOTS, Violation};
+use whitewater_check::Standing;
+use whitewater_sim::{NodeId, Role, SLOTS, Violation};
 
 /// What is known of the queue over all nodes.
 #[derive(Debug)]
@@ -33,19 +34,19 @@ impl QueueRules {
         &mut self,
         node: NodeId,
         view: &RelayNode,
-        term: u64,
+        standing: Standing,
         fresh: bool,
     ) -> Result<(), Violation> {
         let Some(queue) = view.queue() else { return Ok(()) };
-        self.stands(node, queue, (term, view.role()), view.unclaimed_writes(), fresh)
+        self.stands(node, queue, standing, view.unclaimed_writes(), fresh)
     }
 
-    /// A node in a term and a role has this queue, and has taken on so many writes without owning it.
+    /// A node that stands like this has this queue, and has taken on so many writes without owning it.
     fn stands(
         &mut self,
         node: NodeId,
         queue: &Queue,
-        (term, role): (u64, Role),
+        Standing { term, role, .. }: Standing,
         unclaimed: u32,
         fresh: bool,
     ) -> Result<(), Violation> {
@@ -171,8 +172,9 @@ pub(super) mod tests {
 
     #[test]
     fn every_rule_is_asked_of_the_queue_that_a_node_has() {
-        let broken = |queue: &Queue, stands, unclaimed| {
-            let found = QueueRules::default().stands(N1, queue, stands, unclaimed, false);
+        let broken = |queue: &Queue, (term, role), unclaimed| {
+            let standing = Standing { term, role, ..Standing::default() };
+            let found = QueueRules::default().stands(N1, queue, standing, unclaimed, false);
             found.err().map(|violation| violation.rule)
         };
         let given_up = queue(&[(N1, 1, "promote 2"), (N1, 2, "demote 2 0")]);
@@ -190,7 +192,8 @@ pub(super) mod tests {
         let rolled_back = queue(&[&begun[..], &[(N2, 1, "promote 2 n1:0")]].concat());
         let mut rules = QueueRules::default();
         let mut stands = |queue, unclaimed, fresh| {
-            let found = rules.stands(N1, queue, (2, Role::Follower), unclaimed, fresh);
+            let standing = Standing { term: 2, ..Standing::default() };
+            let found = rules.stands(N1, queue, standing, unclaimed, fresh);
             found.err().map(|violation| violation.rule)
         };
         assert_eq!(stands(&confirmed, 0, false), None);

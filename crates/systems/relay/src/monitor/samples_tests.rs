@@ -8,8 +8,8 @@ use crate::settings::{OPTIONS, Settings};
 use crate::timer::Timer;
 use whitewater_check::ElectionView;
 use whitewater_sim::{
-    Action, Cluster, Effect, Losing, Monitor, NodeId, Options, Phase, Progress, Script, Seen, Span, Step,
-    Target, Time, Trigger, Verdict, Violation, What, World,
+    Action, Cluster, Effect, Kind, Losing, Monitor, NodeId, Options, Phase, Progress, Script, Seen, Span,
+    Step, Target, Time, Trigger, Verdict, Violation, What, World,
 };
 
 /// What a monitor is told of announcements that is not so.
@@ -30,6 +30,8 @@ enum Rumour {
 struct Deceived {
     monitor: RelayMonitor,
     sees_no_commands: bool,
+    /// Whether it takes those for deliveries, and else for timers that go off.
+    sees_deliveries: bool,
     rumour: Rumour,
     /// Whether it looks after each step whether the monitor believes of nodes what they say.
     compares: bool,
@@ -82,7 +84,12 @@ impl Monitor<RelayNode> for Deceived {
         }
         if self.sees_no_commands && matches!(seen.what, What::Commanded { .. }) {
             let Seen { event, time, node, effects, died, .. } = *seen;
-            let what = What::Fired(Timer::Election);
+            let from = NodeId::server(usize::from(node.position() == 0));
+            let kind = Kind { code: 0, name: "Announce" };
+            let what = match self.sees_deliveries {
+                true => What::Delivered { from, kind, key: 0, sent: Time::ZERO },
+                false => What::Fired(Timer::Election),
+            };
             return self.monitor.observe(&Seen { event, time, node, what, effects, died }, cluster);
         }
         let has_started = matches!(seen.what, What::Booted) && !seen.died;
@@ -147,7 +154,13 @@ fn broken(script: &Script, deceive: impl Fn(&mut Deceived)) -> Option<Violation>
     options.set(OPTIONS, "queue", "on").unwrap();
     let settings = Settings::new(&options, script.servers);
     let monitor = RelayMonitor::new(&settings, script);
-    let mut deceived = Deceived { monitor, sees_no_commands: false, rumour: Rumour::None, compares: false };
+    let mut deceived = Deceived {
+        monitor,
+        sees_no_commands: false,
+        sees_deliveries: false,
+        rumour: Rumour::None,
+        compares: false,
+    };
     deceive(&mut deceived);
     match World::<RelayNode, _>::new(script, settings, deceived, false).unwrap().run().verdict {
         Verdict::Violated(violation) => Some(violation),
@@ -223,6 +236,16 @@ fn the_monitor_believes_of_a_node_after_each_step_what_that_says_of_itself() {
 fn what_a_node_has_decided_is_looked_at_again_when_it_starts() {
     let at_start = rules_broken_in(starting_again, |deceived| deceived.rumour = Rumour::AtStart);
     assert_eq!(at_start, ["confirmed-kept"; 6]);
+}
+
+#[test]
+fn a_needless_election_is_found_whether_a_timer_or_a_message_sets_it_off() {
+    for sees_deliveries in [false, true] {
+        sample(claims::NO_NEEDLESS_ELECTION, |deceived| {
+            (deceived.sees_no_commands, deceived.sees_deliveries) = (true, sees_deliveries);
+            deceived.monitor.needless.since = Some(Time::ZERO);
+        });
+    }
 }
 
 #[test]
