@@ -68,9 +68,15 @@ impl<C: Core> Server<C> {
         }
         let is_snapshot = todo.snapshot.is_some();
         if let Some(Snapshot { index, term, .. }) = &todo.snapshot {
-            // A crash may leave the old log or the snapshot: only what is the same in both is sure to be there.
-            let is_in_log = self.spine.chain.term_at(*index) == Some(*term);
-            self.durable = self.durable.min(if is_in_log { *index } else { self.commit_before });
+            // A crash may leave the old log or the new one: of an old one that is longer, what does not lie in the new one may go.
+            let is_in_log = |index, term| self.spine.chain.term_at(index) == Some(term);
+            let behind = todo.entries.iter().take_while(|entry| is_in_log(entry.index, entry.term));
+            let shared = match is_in_log(*index, *term) {
+                true => behind.last().map_or(*index, |entry| entry.index),
+                false if self.spine.chain.last_index() > *index => *index - 1,
+                false => self.durable,
+            };
+            self.durable = self.durable.min(shared);
         } else {
             // A leader sends entries before it has written them, and they are in its log even if the disk takes nothing now.
             todo.entries.iter().for_each(|entry| self.spine.grow::<C>(entry));
