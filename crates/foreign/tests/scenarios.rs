@@ -49,6 +49,11 @@ fn snapshot_that_a_crash_leaves() {
 }
 
 #[test]
+fn acknowledged_while_a_snapshot_comes() {
+    whitewater::scenario_in(&NORAFT, "scenarios/acknowledged-while-a-snapshot-comes.json");
+}
+
+#[test]
 fn sole_voter_forgets_its_term() {
     whitewater::scenario_in(&TIKV, "scenarios/sole-voter-forgets-its-term.json");
 }
