@@ -81,7 +81,7 @@ const WAYS: [Way; 10] = [
 ];
 
 impl<'a> Choice<'a> {
-    /// What is told of a run in which `suspect` is the first suspect, and in which `answer` broke what was only found later.
+    /// What is told of a run in which `suspect` is the first suspect, and `answer` the answer to a client that no order explains.
     pub(crate) fn new(
         plan: &'a Plan,
         trace: &'a Trace,

@@ -19,7 +19,7 @@ pub(crate) fn why(story: &Story<'_>, violation: Option<&Violation>) -> Vec<Event
         let chain = chain(trace, end).into_iter().filter(|id| story.name(*id).is_some());
         chain.take(CHAIN_MAX).collect::<Vec<EventId>>()
     };
-    // What was found when the run was over was broken by an answer before: what went on until then has no part in it.
+    // Where an answer to a client is wrong, what went on between it and the moment in which that is found has no part in it.
     chosen.extend(trace.violation.filter(|id| story.name(*id).is_some()));
     for end in [story.answer.or(trace.violation), story.suspect].into_iter().flatten() {
         chosen.extend(told(end));
